@@ -134,10 +134,15 @@ func (l *List) Waiting(ctx context.Context, kind Kind) (map[Item]bool, error) {
 	return waiting, err
 }
 
-// Of returns up to limit items of an account.
-func (l *List) Of(ctx context.Context, accountID feedback.ID, limit int) ([]Failure, error) {
+// Of returns up to limit items of an account and of some kinds.
+func (l *List) Of(ctx context.Context, accountID feedback.ID, limit int, kinds ...Kind) ([]Failure, error) {
+	p := database.Parameters{accountID, limit}
+	names := make([]string, len(kinds))
+	for n, kind := range kinds {
+		names[n] = string(kind)
+	}
 	return database.All(ctx, l.db.Reader(), scanFailure, "SELECT "+columns+" FROM set_aside WHERE account_id = $1"+
-		" ORDER BY kind, subject LIMIT CAST($2 AS BIGINT)", accountID, limit)
+		" AND kind IN ("+database.List(&p, names)+") ORDER BY kind, subject LIMIT CAST($2 AS BIGINT)", p...)
 }
 
 const columns = "account_id, kind, subject, attempts, since, due_at, error"

@@ -92,7 +92,7 @@ func (r *rig) want(kind aside.Kind, due, waiting []aside.Item) {
 
 func (r *rig) of(account feedback.ID) []aside.Failure {
 	r.t.Helper()
-	list, err := r.Of(ctx, account, 10)
+	list, err := r.Of(ctx, account, 10, aside.Digest, aside.Entry, aside.Index, aside.Purge)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -134,6 +134,9 @@ func TestTry(t *testing.T) {
 		r.want(aside.Digest, []aside.Item{item}, []aside.Item{other})
 		if list := r.of(item.AccountID); len(list) != 2 {
 			t.Errorf("the account has %+v", list)
+		}
+		if list, err := r.Of(ctx, item.AccountID, 1, aside.Index); err != nil || len(list) != 1 || list[0].Item != third {
+			t.Errorf("of one kind it has %+v, %v", list, err)
 		}
 		if wait := r.try(item, nil); wait != 0 {
 			t.Errorf("work that succeeds waits for %v", wait)

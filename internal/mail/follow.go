@@ -101,7 +101,7 @@ func (s *Sender) followAccount(ctx context.Context, p progress) (more bool, err 
 	}
 	slices.SortFunc(ids, feedback.ID.Compare)
 	ids = slices.Compact(ids)
-	err = s.read(ctx, p.accountID, ids, position)
+	err = sweep.Recovered(func() error { return s.read(ctx, p.accountID, ids, position) })
 	if err != nil && !sweep.GivesUp(ctx, s.db, err) { // one of them cannot be followed
 		for _, id := range ids {
 			if err := s.followOne(ctx, aside.Item{AccountID: p.accountID, Kind: aside.Follow, Subject: id.String()}, id); err != nil {

@@ -253,12 +253,11 @@ func remove(ctx context.Context, tx *sql.Tx, w waiting) error {
 // settle stores the result of an attempt to send a mail.
 func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed error) error {
 	now := feedback.At(s.now())
-	toUser := w.appID == nil
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		switch {
 		case result == delivered:
 			return remove(ctx, tx, w)
-		case result == bounced && !toUser:
+		case result == bounced && w.appID != nil: // somebody outside
 			s.log.Warn("an address takes no mail", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)
 			p := person{accountID: w.accountID, appID: *w.appID, address: w.address}
 			if err := s.enter(ctx, tx, &p, Bounced); err != nil {

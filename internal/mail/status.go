@@ -3,6 +3,7 @@ package mail
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"gatherkit/internal/aside"
@@ -61,11 +62,9 @@ func (m *Mail) Status(ctx context.Context, accountID feedback.ID) (s Status, err
 	if err != nil {
 		return s, err
 	}
-	items, err := m.aside.Of(ctx, accountID, maxWaiting)
+	items, err := m.aside.Of(ctx, accountID, maxWaiting, slices.Collect(maps.Keys(setAside))...)
 	for _, i := range items {
-		if kind, ok := setAside[i.Kind]; ok {
-			failed = append(failed, Unsent{Kind: kind, Attempts: i.Attempts, Since: i.Since, RetryAt: &i.RetryAt, Error: i.Error})
-		}
+		failed = append(failed, Unsent{Kind: setAside[i.Kind], Attempts: i.Attempts, Since: i.Since, RetryAt: &i.RetryAt, Error: i.Error})
 	}
 	slices.SortStableFunc(failed, func(a, b Unsent) int { return cmp.Compare(b.Since, a.Since) })
 	s.Failing = int64(min(len(failed), maxWaiting))

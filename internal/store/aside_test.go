@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -15,6 +16,19 @@ import (
 func asides(r *storetest.Rig, account feedback.Account) int {
 	r.T.Helper()
 	return r.Count("set_aside WHERE account_id = $1", account.ID)
+}
+
+// untilDone runs a step of background work until it has nothing more to do, which a step in which all fails does not know.
+func untilDone(t *testing.T, step func(context.Context) (more bool, err error)) {
+	t.Helper()
+	for range 4 {
+		for more := true; more; {
+			var err error
+			if more, err = step(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // TestBrokenPurge: deleted apps that cannot be removed do not keep others from being removed.
@@ -33,15 +47,7 @@ func TestBrokenPurge(t *testing.T) {
 		r.Fill(app, 1)
 		r.Drop(app)
 		mend := r.Refuses("DELETE", "requests", "old.account_id = "+r.Literal(acme.ID))
-		purge := func() {
-			t.Helper()
-			for more := true; more; {
-				var err error
-				if more, err = r.Purge(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		purge := func() { t.Helper(); untilDone(t, r.Purge) }
 		purge()
 		left := func(of feedback.Account) int { return r.Count("purges WHERE account_id = $1", of.ID) }
 		equal(t, "apps left", []int{left(acme), left(globex)}, []int{9, 0})
@@ -84,15 +90,7 @@ func TestBrokenDeparture(t *testing.T) {
 				}
 			}
 		}
-		unassign := func() {
-			t.Helper()
-			for more := true; more; {
-				var err error
-				if more, err = r.Unassign(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		unassign := func() { t.Helper(); untilDone(t, r.Unassign) }
 		left := func() (n []int) {
 			for _, account := range accounts {
 				n = append(n, r.Count("requests WHERE assignee_id IS NOT NULL AND account_id = $1", account.ID))
@@ -114,22 +112,10 @@ func TestBrokenEntries(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		n := newsroom{newCrowd(t, at)}
-		broken := n.app
-		for i := range 40 { // more than the worker reads at once
-			n.publish(n.write(fmt.Sprint(i)).ID, n.in(time.Hour), false)
-		}
-		n.newApp()
-		n.publish(n.write("Other").ID, n.in(2*time.Hour), false)
+		broken := n.scheduleMany()
 		mend := n.Refuses("UPDATE", "entries", "new.published_at IS NOT NULL AND new.app_id = "+n.Literal(broken.ID))
 		n.Clock.Move(3 * time.Hour)
-		publish := func() {
-			t.Helper()
-			for more := true; more; {
-				var err error
-				more, err = n.PublishDue(ctx)
-				n.must(err)
-			}
-		}
+		publish := func() { t.Helper(); untilDone(t, n.PublishDue) }
 		published := func() int { return n.Count("entries WHERE published_at IS NOT NULL") }
 		publish()
 		equal(t, "published", published(), 1)

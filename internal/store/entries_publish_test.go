@@ -195,12 +195,7 @@ func TestScheduledOfDeletedApp(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		n := newsroom{newCrowd(t, at)}
-		gone := n.app
-		for i := range 40 { // more than the worker reads at once
-			n.publish(n.write(fmt.Sprint(i)).ID, n.in(time.Hour), false)
-		}
-		n.newApp()
-		n.publish(n.write("Other").ID, n.in(2*time.Hour), false)
+		gone := n.scheduleMany()
 		n.Drop(gone)
 		n.Clock.Move(3 * time.Hour)
 		more, err := n.PublishDue(ctx)
@@ -252,4 +247,17 @@ func TestPublishIsOneTransaction(t *testing.T) {
 			t.Errorf("published %d times", logged)
 		}
 	})
+}
+
+// scheduleMany schedules more entries than the worker reads at once, and one of another app, which is due last. It
+// returns the app of the many.
+func (n *newsroom) scheduleMany() feedback.App {
+	n.T.Helper()
+	app := n.app
+	for i := range 40 {
+		n.publish(n.write(fmt.Sprint(i)).ID, n.in(time.Hour), false)
+	}
+	n.newApp()
+	n.publish(n.write("Other").ID, n.in(2*time.Hour), false)
+	return app
 }

@@ -105,7 +105,7 @@ func (s *Store) apart(ctx context.Context, fn func(context.Context, feedback.ID)
 // work is work in the background.
 type work interface{ Item() aside.Item }
 
-// forSome calls do for the first results of a query, as ofAll runs it, and reports whether there were any. What
+// forSome calls do for the first results of a query, as ofAll runs it, and reports whether any succeeded. What
 // fails is set aside, so that it does not stay among the first.
 func forSome[W work](
 	ctx context.Context, s *Store, kind aside.Kind, most int, do func(W) error,
@@ -118,9 +118,9 @@ func forSome[W work](
 	failed.Add(err)
 	for _, one := range found {
 		if item := one.Item(); !waiting[item] {
-			more = true
-			_, err := s.SetAside.Try(ctx, item, func() error { return do(one) })
+			again, err := s.SetAside.Try(ctx, item, func() error { return do(one) })
 			failed.Add(err)
+			more = more || err == nil && again == 0
 		}
 	}
 	return more, failed.Err()
