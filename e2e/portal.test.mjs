@@ -223,6 +223,7 @@ test('keys lead through the list, and vote', async (t) => {
   await on('Two')
   await keyboard.press('Enter')
   await heading(page, 'Two').waitFor()
+  await page.waitForLoadState() // before, no script listens for keys
   await counted(page, async () => (await keyboard.press('v'), await votes(page, 'Two').waitFor()))
   await page.getByLabel('Your comment').focus()
   await keyboard.type('v/?j')
@@ -237,8 +238,7 @@ test('keys lead through the list, and vote', async (t) => {
   await page.getByLabel('Your comment').blur()
   await keyboard.press('/')
   const search = page.getByRole('searchbox', { name: 'Search ideas' })
-  await search.waitFor()
-  assert.ok(await search.evaluate((element) => element === document.activeElement))
+  await search.and(page.locator(':focus')).waitFor()
   await search.blur()
 
   // They can be switched off, and on again.
