@@ -212,7 +212,10 @@ test('another link replaces the one that is open', async (t) => {
 
 test('the device forgets a link, also the address', async (t) => {
   const ada = await Person.of('Shop')
-  const { context, page, quiet } = await open(t, await ada.link())
+  const { id } = await ada.ask('Gone')
+  const link = await ada.link()
+  await owner.call('requests-delete', { id })
+  const { context, page, quiet } = await open(t, link)
   await page.getByText('Nothing here yet').waitFor()
   await look(page, 'mine-empty')
   await page.getByRole('button', { name: 'Forget on this device' }).click()
@@ -227,6 +230,7 @@ test('the device forgets a link, also the address', async (t) => {
 
 test('a browser without cookies is told so', async (t) => {
   const ada = await Person.of('Shop')
+  await ada.ask('Dark mode')
   relay.keepsCookies = false
   t.after(() => { relay.keepsCookies = true })
   const { page, quiet } = await open(t, await ada.link())

@@ -80,7 +80,7 @@ var imports = map[string][]string{
 	"internal/links":  {"internal/database", "internal/feedback"},
 	"internal/lists":  {"internal/feedback", "internal/index", "internal/params", "internal/signed", "github.com/danielgtaylor/huma"},
 	"internal/mail": {
-		"internal/aside",
+		"internal/aside", "internal/rate",
 		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
 		"internal/sweep", "github.com/wneessen/go-mail",
 	},
@@ -109,7 +109,7 @@ var imports = map[string][]string{
 	"internal/mcp": {
 		"internal/calls", "internal/fair", "internal/feedback", "internal/headers", "github.com/modelcontextprotocol/go-sdk",
 	},
-	"internal/readers": {"internal/database", "internal/feedback"},
+	"internal/readers": {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/remote":  {},
 	"internal/row":     {"internal/database", "internal/feedback"},
 	"internal/sweep":   {"internal/database"},

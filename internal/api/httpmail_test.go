@@ -166,7 +166,7 @@ func TestMailLinks(t *testing.T) {
 }
 
 // TestNotify: a tick counts only with a valid address, in the best language, and for strangers twenty times an
-// hour; the requests are all stored.
+// hour, or sixty times for a network; the requests are all stored.
 func TestNotify(t *testing.T) {
 	s := newMailed(t, storetest.SQLite(t))
 	submit := func(more string) {
@@ -194,6 +194,18 @@ func TestNotify(t *testing.T) {
 	submit(`,"identity_token":"` + signedToken(t, secret, claims) + `","notify":true`)
 	if n := ticked(); n != 21 {
 		t.Errorf("%d requests notify, want 21: verified people have no limit", n)
+	}
+	for n := range 5 {
+		for range 15 {
+			r := s.request("widget-submit-request", "key", `{"title":"T","description":"","email":"ada@example.com","notify":true,"locale":"fr"}`)
+			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:4711", n+2)
+			if got := serve(s.api, r); got.status != http.StatusOK {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+		}
+	}
+	if n := s.raw("SELECT COUNT(*) FROM requests WHERE notify = 'fr'"); n != int64(60-20) {
+		t.Errorf("%v requests of the same network notify, want 40", n)
 	}
 	s.clock.Move(2 * time.Hour)
 	submit(`,"email":"ada@example.com","notify":true,"locale":"tlh"`)

@@ -76,6 +76,9 @@ func (a *API) postMine(ctx context.Context, c *call, page *portal.Mine) (next st
 	if err := c.SameSite.Check(c.R); err != nil {
 		return "", feedback.ErrForbidden
 	}
+	if err := a.rates.Mine.Allow(c.client.From, 1, a.Now()); err != nil {
+		return "", err
+	}
 	body, held, err := c.ReadBody(calls.FormType)
 	defer c.Bodies.Release(c.client.From, held)
 	if err != nil {

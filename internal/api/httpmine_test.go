@@ -147,12 +147,16 @@ func TestMinePageRefuses(t *testing.T) {
 		"not an id":       {token, reply(`">`, "My reply"), 400, []string{"My reply"}},
 		"without a link":  {"", reply(s.names["request"], "My reply"), 404, []string{"My reply", "Follow your ideas"}},
 		"a wrong link":    {token[:40], reply(s.names["request"], "My reply"), 404, []string{"My reply", "This link no longer works"}},
-		"too large":       {token, strings.Repeat("a", calls.MaxBody+1), 413, nil},
+		"too large":       {token, strings.Repeat("a", calls.MaxForm+1), 413, nil},
+		"a long text":     {"", "link=" + strings.Repeat("語", 200) + "end", 400, []string{strings.Repeat("語", 200)}},
 		"not a form":      {"", "link=gsl_&%zz", 400, []string{"This link is not complete"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.visit("POST", "", c.token, c.body)
 			wantPage(t, got, c.status, append(c.texts, " data-posted>")...)
+			if strings.Contains(string(got.body), "語end") {
+				t.Error("the page shows more than 200 characters of what was pasted")
+			}
 			if got.header.Get("Set-Cookie") != "" {
 				t.Errorf("%v", got.header)
 			}
@@ -170,6 +174,40 @@ func TestMinePageRefuses(t *testing.T) {
 	s.privateLink(`,"replace":true`)
 	wantPage(t, s.visit("GET", "", token, ""), 404, "This link no longer works", `data-check="`+token[len(token)-6:]+`"`)
 	wantPage(t, s.visit("GET", "", "junk", ""), 404, "This link no longer works")
+}
+
+// TestMinePageFills: the longest reply arrives, with characters that take the most bytes.
+func TestMinePageFills(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	token := s.asker()
+	text := strings.Repeat("🎉", 10_000)
+	got := s.visit("POST", "", token, url.Values{"do": {"reply"}, "request_id": {s.names["request"]}, "body": {text}}.Encode())
+	if got.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	wantPage(t, s.visit("GET", "", token, ""), 200, text)
+}
+
+// TestMinePageReads: a stranger who posts too often is refused before the service reads what they send.
+func TestMinePageReads(t *testing.T) {
+	s := newService(t, storetest.SQLite(t), func(o *Options) { o.SubmitRate = 1 })
+	body := &countedReader{}
+	for n := range 3 {
+		r := httptest.NewRequest(http.MethodPost, minePath, body)
+		r.Header.Set("Content-Type", calls.FormType)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.RemoteAddr = "198.51.100.1:4711"
+		got := serve(s.api, r)
+		if refused := n > 0; refused != (got.status == http.StatusTooManyRequests) || refused != (got.header.Get("Retry-After") != "") {
+			t.Errorf("call %d: %d %v", n, got.status, got.header)
+		}
+		if n == 0 {
+			body.reads = 0
+		}
+	}
+	if body.reads > 0 {
+		t.Errorf("refused calls were read %d times", body.reads)
+	}
 }
 
 // TestMinePageOrigin: pages of other sites can post nothing.

@@ -16,7 +16,7 @@ func (a *API) notify(v visitor, in widgetSubmitRequestParams, email *string, ver
 	if !in.Notify || a.Mail == nil || email == nil || !feedback.ValidEmail(*email) {
 		return ""
 	}
-	if !verified && a.rates.Asks.Allow(v.From, 1, a.Now()) != nil {
+	if !verified && a.rates.Asks.Allow(v.From, a.Now()) != nil {
 		return ""
 	}
 	return portal.Language(in.Locale)

@@ -79,7 +79,11 @@ func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Wh
 	if err := a.rates.Mine.Allow(c.From, 1, a.Now()); err != nil {
 		return readers.Who{}, err
 	}
-	return a.Store.Readers.Holder(ctx, token)
+	w, err := a.Store.Readers.Holder(ctx, token)
+	if err == nil {
+		err = a.Store.Readers.Use(ctx, w)
+	}
+	return w, err
 }
 
 type widgetNewsResult struct {

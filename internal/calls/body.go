@@ -25,6 +25,9 @@ const (
 // FormType is the media type of forms.
 const FormType = "application/x-www-form-urlencoded"
 
+// MaxForm is the maximum size of a form in bytes. A text of 10,000 characters takes up to 120,000 of them.
+const MaxForm = 128 << 10
+
 // ReadBody returns the body and the number of bytes of Bodies that it holds, which the
 // caller must release even after an error. It returns ErrUnavailable if bodies hold too much
 // memory, in total or for this address, and ErrUnsupportedMediaType if it is of another type.
@@ -32,6 +35,10 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 	err = http.NewResponseController(c.W).SetReadDeadline(time.Now().Add(BodyTime))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) { // the ResponseWriters of tests have no deadlines
 		return nil, 0, err
+	}
+	most := MaxBody
+	if mediaType == FormType {
+		most = MaxForm
 	}
 	for more := true; more; {
 		if len(body) > 0 { // Content-Length does not count, only bytes that have arrived
@@ -47,7 +54,7 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 			return nil, held, feedback.ErrRequestTimeout
 		case err != nil:
 			return nil, held, feedback.ErrInvalidJSON.With("The connection was closed before the whole body arrived.")
-		case len(body) > MaxBody:
+		case len(body) > most:
 			_, _ = io.CopyN(io.Discard, c.R.Body, drain) // an error does not change the answer
 			return nil, held, feedback.ErrBodyTooLarge
 		}

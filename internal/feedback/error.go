@@ -161,6 +161,8 @@ var (
 		"The log of changes ends before this position; an older copy of the database was restored.")
 	ErrIdempotencyMismatch = newError(409, "widget.idempotency_mismatch",
 		"This idempotency_key was already used with different content; use a new key for each request.")
+	ErrNothingAsked = newError(409, "widget.nothing_asked",
+		"This person has not asked or voted for anything yet, so a link would show nothing.")
 	ErrReplyNotAllowed = newError(409, "requests.reply_not_allowed",
 		"You can answer once the team has commented, and write at most 10 answers in a row.")
 	ErrVersionConflict = newError(409, "requests.version_conflict",
@@ -202,7 +204,7 @@ func Codes() []*Error {
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks,
 		ErrTooManyWebhooks,
-		ErrPositionAhead, ErrIdempotencyMismatch, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
+		ErrPositionAhead, ErrIdempotencyMismatch, ErrNothingAsked, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/rate"
 )
@@ -22,7 +23,7 @@ type Rates struct {
 	Searches *rate.Limit[netip.Prefix] // for similar requests
 	Entries  *rate.Limit[netip.Prefix] // pages of changelogs
 	Mine     *rate.Limit[netip.Prefix] // calls about what a person asked for
-	Asks     *rate.Limit[netip.Prefix] // submissions whose sender wants e-mail and is not verified
+	Asks     Asks
 	Keyed    *rate.Limit[netip.Prefix] // all calls with an API key, successful or not
 	Tokens   *rate.Limit[Holder]
 	Sends    *rate.Limit[Holder] // calls of endpoints that callers wait for
@@ -38,7 +39,7 @@ func New(submits int) Rates {
 		Searches: rate.ByAddress(most, time.Minute),
 		Entries:  rate.ByAddress(most, time.Minute),
 		Mine:     rate.ByAddress(most, time.Minute),
-		Asks:     rate.ByAddress(asks(submits), time.Hour),
+		Asks:     newAsks(submits),
 		Keyed:    rate.ByAddress(most*KeyedPerSubmit, time.Minute),
 		Tokens:   holderRate(CallsPerToken),
 		Sends:    holderRate(sendsPerAccount),
@@ -65,12 +66,27 @@ const CallsPerToken = 600
 // errors, and limits the database reads that a stranger can cause.
 const KeyedPerSubmit = 5
 
-// asksPerHour is how many people one address may enter an hour who are asked by e-mail to confirm.
-const asksPerHour = 20
+// Asks limits the submissions whose sender wants e-mail and is not verified: each can cause a mail that asks an address
+// to confirm.
+type Asks struct{ address, network *rate.Limit[netip.Prefix] }
 
-func asks(submits int) int64 {
+// An address and a network may cause so many of these mails an hour.
+const (
+	asksPerAddress = 20
+	asksPerNetwork = 60
+)
+
+func newAsks(submits int) Asks {
 	if submits == 0 {
-		return 0
+		return Asks{rate.ByAddress(0, time.Hour), rate.ByAddress(0, time.Hour)}
 	}
-	return asksPerHour
+	return Asks{rate.ByAddress(asksPerAddress, time.Hour), rate.ByAddress(asksPerNetwork, time.Hour)}
+}
+
+// Allow counts a submission. It returns ErrRateLimited.
+func (a Asks) Allow(from netip.Prefix, now time.Time) error {
+	if err := a.address.Allow(from, 1, now); err != nil {
+		return err
+	}
+	return a.network.Allow(fair.Network(from), 1, now)
 }

@@ -222,7 +222,7 @@ func (s *Sender) welcome(ctx context.Context, tx *sql.Tx, w wish) error {
 // ask asks somebody to confirm, unless they were asked today or too often. Strangers can enter any address.
 func (s *Sender) ask(ctx context.Context, tx *sql.Tx, p person) error {
 	now := s.now()
-	if p.asked >= maxAsked || now.Sub(p.askedAt.Std()) < askEvery {
+	if p.asked >= maxAsked || now.Sub(p.askedAt.Std()) < askEvery || s.asks.allow(p, now) != nil {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE mail_people SET asked = asked + 1, asked_at = $4"+ofPerson, p.key(feedback.At(now))...)

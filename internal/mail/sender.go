@@ -42,13 +42,14 @@ type Sender struct {
 	next   feedback.ID // the account after which follow continues
 
 	news, digests, letters turns
+	asks                   asks
 }
 
 // NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
 func NewSender(m *Mail, server Server, home *url.URL, key []byte) *Sender {
 	return &Sender{
 		Mail: m, server: server, home: home, key: key,
-		news: turns{table: "mail_follows"}, digests: turns{table: "mail_digests"}, letters: turns{table: "mails"},
+		news: turns{table: "mail_follows"}, digests: turns{table: "mail_digests"}, letters: turns{table: "mails"}, asks: newAsks(),
 	}
 }
 
@@ -237,10 +238,16 @@ func (s *Sender) claim(ctx context.Context, w *waiting) (wanted bool, err error)
 			return err
 		}
 		wants := map[kind]State{confirmMail: Asked, updateMail: Confirmed}
-		if wanted = p.state == wants[w.kind]; wanted {
-			return nil
+		if wanted = p.state == wants[w.kind]; !wanted {
+			return remove(ctx, tx, *w)
 		}
-		return remove(ctx, tx, *w)
+		var limited *feedback.Error
+		if w.kind == confirmMail && w.attempts == 1 && errors.As(s.asks.allowMail(s.now()), &limited) {
+			wanted = false
+			_, err = tx.ExecContext(ctx, "UPDATE mails SET due_at = $3, attempts = 0 WHERE account_id = $1 AND id = $2",
+				w.accountID, w.id, after(now, limited.RetryAfter))
+		}
+		return err
 	})
 	return wanted, err
 }

@@ -13,8 +13,19 @@ type Form struct {
 	Forget bool
 	Reply  *Reply // nil unless the form is a reply
 	Token  string // of the link that the person has pasted; "" if there is none in it
-	Pasted string
+	Pasted string // the beginning of what the person has pasted
 	Cursor string // of the page on which the person has replied
+}
+
+// maxPasted is how many characters of what a person has pasted the page shows again.
+const maxPasted = 200
+
+// beginning returns at most some characters of a text.
+func beginning(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most])
+	}
+	return text
 }
 
 // linkToken finds the token in what a person pastes.
@@ -23,12 +34,13 @@ var linkToken = regexp.MustCompile(string(feedback.StatusToken) + `\w+`)
 // ParseForm reads the body of a form, as far as it is valid.
 func ParseForm(body []byte) Form {
 	values, _ := url.ParseQuery(string(body))
-	f := Form{Pasted: values.Get("link"), Cursor: values.Get("cursor"), Forget: values.Get("do") == "forget"}
+	pasted := values.Get("link")
+	f := Form{Pasted: beginning(pasted, maxPasted), Cursor: values.Get("cursor"), Forget: values.Get("do") == "forget"}
 	if values.Get("do") == "reply" {
 		text := strings.ReplaceAll(values.Get("body"), "\r\n", "\n") // as browsers send the ends of lines
 		f.Reply = &Reply{RequestID: values.Get("request_id"), Body: text}
 	}
-	token := linkToken.FindString(f.Pasted)
+	token := linkToken.FindString(pasted)
 	if _, ok := feedback.ParseToken(feedback.StatusToken, token); ok {
 		f.Token = token
 	}

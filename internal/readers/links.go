@@ -4,17 +4,24 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
+	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 )
 
 // MaxLinks is how many links a reader has, and how many links of the team a request has. A further one
 // ends the oldest.
 const MaxLinks = 5
 
+// forgetUnused is after how long a link of a reader ends that nobody has opened.
+const forgetUnused = 30 * 24 * time.Hour
+
 // Link creates a link to all that a reader asked and voted for, and returns its token. If replace is true,
-// it ends all others of the reader.
+// it ends all others of the reader. It returns ErrNothingAsked for a reader who has nothing: otherwise strangers
+// could fill the database with links of people who do not exist.
 func (r *Readers) Link(ctx context.Context, w Who, replace bool) (string, error) {
 	token := feedback.NewToken(feedback.StatusToken, w.App.AccountID, r.rand)
 	keep := MaxLinks - 1
@@ -22,8 +29,15 @@ func (r *Readers) Link(ctx context.Context, w Who, replace bool) (string, error)
 		keep = 0
 	}
 	err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		list, err := r.items(ctx, tx, w, last)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list, func(i item) bool { return i.appID == w.App.ID }) {
+			return feedback.ErrNothingAsked
+		}
 		const of = " WHERE account_id = $1 AND app_id = $2 AND reader = $3"
-		_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
+		_, err = tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
 			" ORDER BY created_at DESC, token_hash LIMIT CAST($4 AS BIGINT))", w.App.AccountID, w.App.ID, w.Reader, keep)
 		if err != nil {
 			return err
@@ -53,6 +67,26 @@ func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Who, token string, by *
 		" VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		w.App.AccountID, hash, w.App.ID, w.Reader, w.RequestID, by, feedback.At(r.now()))
 	return err
+}
+
+// Use stores that a link of a reader was opened, so that it stays. It does nothing for other links, and after the
+// first time.
+func (r *Readers) Use(ctx context.Context, w Who) error {
+	if w.RequestID != nil || w.seen > 0 {
+		return nil
+	}
+	return r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE status_links SET seen_at = $3 WHERE account_id = $1 AND token_hash = $2",
+			w.App.AccountID, w.link, feedback.At(r.now()))
+		return err
+	})
+}
+
+// Sweep ends the links of an account's readers that nobody has opened.
+func (r *Readers) Sweep(ctx context.Context, accountID feedback.ID) error {
+	return sweep.InChunks(ctx, r.db, "DELETE FROM status_links WHERE account_id = $1 AND token_hash IN (SELECT token_hash FROM status_links"+
+		" WHERE account_id = $1 AND reader IS NOT NULL AND seen_at IS NULL AND created_at < $2 ORDER BY created_at LIMIT $3)",
+		accountID, feedback.At(r.now().Add(-forgetUnused)), sweep.Chunk)
 }
 
 // EndLinks ends the links to one request, and returns how many there were.

@@ -286,10 +286,23 @@ func TestStatusLinks(t *testing.T) {
 		if _, err := c.StatusLink(ctx, c.account.ID, gone, *c.by.ID); !errors.Is(err, feedback.ErrRequestNotFound) {
 			t.Error(err)
 		}
-		c.Clock.Move(31 * 24 * time.Hour)
+		unopened, err := c.Readers.Link(ctx, c.who(1), false)
+		c.must(err)
+		opened, err := c.Readers.Holder(ctx, token)
+		c.must(err)
+		c.must(c.Readers.Use(ctx, opened))
+		c.Clock.Move(29 * 24 * time.Hour)
 		c.must(c.Sweep(ctx))
-		if works([]string{ofGone, token}) != "01" {
-			t.Error("links of purged requests end, and no others")
+		if got := works([]string{token, unopened, ofGone}); got != "111" {
+			t.Errorf("after 29 days, of the links work %s", got)
+		}
+		c.Clock.Move(2 * 24 * time.Hour)
+		c.must(c.Sweep(ctx))
+		if got := works([]string{token, unopened, ofGone}); got != "100" {
+			t.Errorf("of links that were opened, that were not, and of purged requests work %s", got)
+		}
+		if _, err := c.Readers.Link(ctx, c.who(99), false); !errors.Is(err, feedback.ErrNothingAsked) {
+			t.Errorf("a link for somebody who asked for nothing: %v", err)
 		}
 		c.Drop(c.app)
 		if works([]string{token}) != "0" {

@@ -100,6 +100,18 @@ func (b *busy) holder(s *store.Store) error {
 	return b.list(w, feedback.ID{})(s)
 }
 
+func (b *busy) open(s *store.Store) error {
+	token, err := s.Readers.Link(ctx, b.most, false)
+	if err != nil {
+		return err
+	}
+	w, err := s.Readers.Holder(ctx, token)
+	if err != nil {
+		return err
+	}
+	return s.Readers.Use(ctx, w)
+}
+
 func (b *busy) audience(s *store.Store) error {
 	r, err := s.Request(ctx, b.Acme.ID, b.request)
 	if err == nil {
@@ -148,6 +160,9 @@ func TestReaderPlans(t *testing.T) {
 			{"the askers", "COUNT(DISTINCT asker)", "requests", []string{requests, "requests_merged"}, b.audience},
 			{"the voters", "COUNT(DISTINCT asker)", "votes", []string{primary("votes")}, b.audience},
 			{"the links", "COUNT(DISTINCT asker)", "status_links", []string{"status_links_request"}, b.audience},
+			{"whether a reader asked", "WHERE r.account_id = $1 AND r.reader = $2", "requests", []string{"requests_reader", requests}, b.link},
+			{"what makes a link stay", "SET seen_at", "status_links", []string{links}, b.open},
+			{"links that nobody opened", "reader IS NOT NULL AND seen_at IS NULL", "status_links", []string{"status_links_unused", links}, sweep},
 			{"all links of a request", "DELETE FROM status_links", "status_links", []string{"status_links_request"}, end},
 		} {
 			b.checkReaders(c.name, c.part, b.During(c.call), c.table, c.indexes...)

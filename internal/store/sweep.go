@@ -53,13 +53,8 @@ func (s *Store) sweepFailures(ctx context.Context) error {
 }
 
 func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
-	if err := s.Team.Sweep(ctx, accountID); err != nil {
-		return err
-	}
-	if err := s.Visitors.Sweep(ctx, accountID); err != nil {
-		return err
-	}
-	return s.Sessions.Sweep(ctx, accountID)
+	return errors.Join(s.Team.Sweep(ctx, accountID), s.Visitors.Sweep(ctx, accountID), s.Readers.Sweep(ctx, accountID),
+		s.Sessions.Sweep(ctx, accountID))
 }
 
 // sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of

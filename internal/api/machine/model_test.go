@@ -257,6 +257,9 @@ func (m *model) swept() {
 			r.idempotencyKey = ""
 		}
 	}
+	for _, l := range m.statusLinks {
+		l.ended = l.ended || l.one == nil && !l.opened && l.made.Before(month)
+	}
 	m.release(func(r *request) bool { return r.gone })
 	m.forgetFiles()
 }

@@ -25,8 +25,10 @@ type holder struct {
 // statusLink is a private link.
 type statusLink struct {
 	holder
-	text  string
-	ended bool
+	text   string
+	made   time.Time
+	opened bool
+	ended  bool
 }
 
 func (l *statusLink) works() bool { return !l.ended && l.live() && (l.one == nil || !l.one.gone) }
@@ -67,6 +69,7 @@ func (m *model) byLink(in object) (h holder, refusal string) {
 	if l == nil {
 		return h, "mine.link_not_found"
 	}
+	l.opened = true
 	return l.holder, ""
 }
 
@@ -236,7 +239,7 @@ func (m *model) addStatusLink(h holder, keep int, got object, fits func(*statusL
 			l.ended = kept > keep
 		}
 	}
-	l := &statusLink{holder: h, text: m.freshLink(got["url"], "status", minePath)}
+	l := &statusLink{holder: h, text: m.freshLink(got["url"], "status", minePath), made: m.now()}
 	m.statusLinks = append(m.statusLinks, l)
 	return "ok", object{"url": serviceURL + minePath + l.text}
 }
@@ -245,6 +248,9 @@ func (m *model) widgetLink(w who, in, got object) (string, object) {
 	h, refusal := m.visitor(w, in)
 	if refusal != "" {
 		return refusal, nil
+	}
+	if len(m.interests(h)) == 0 {
+		return "widget.nothing_asked", nil
 	}
 	keep := maxStatusLinks - 1
 	if in["replace"] == true {
