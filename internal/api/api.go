@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -101,7 +102,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		reads:    limits.NewReads(int64(o.Store.ReadLanes())),
 		pages:    limits.NewShares(maxPages, maxPages/3*2, maxPages/3), exports: limits.NewShares(maxExports, maxExports/2, maxExports/3),
 		strangers: limits.NewShares(maxPages/3, maxPages/9, maxPages/9),
-		waits:     limits.NewShares(maxWaits, maxWaits/4, maxWaitsOfSession),
+		waits:     limits.NewShares(math.MaxInt64, maxWaitsOfAccount, maxWaitsOfSession),
 		uploads:   limits.NewUploadPlaces(),
 		cors:      headers.CORS(),
 	}

@@ -14,8 +14,11 @@ const (
 	defaultEvents, maxEvents = 100, 1_000
 	// pageOfEvents is about how much memory a page of events takes at most.
 	pageOfEvents = 8 << 20
-	// maxWaits is how many calls may wait for changes in this process. Further ones are answered at once.
-	maxWaits, maxWaitsOfSession = 512, 8
+	// So many calls of an account and of a session may wait for changes in this process.
+	maxWaitsOfAccount, maxWaitsOfSession = events.MaxWaiting / 4, 8
+	// withoutPlace is how long a call beyond these numbers pauses before it is answered, so that a program that calls
+	// again at once costs little.
+	withoutPlace = 2 * time.Second
 )
 
 type eventsListParams struct {
@@ -86,23 +89,39 @@ func (a *API) readEvents(
 	return page, err
 }
 
-// waitForEvents waits for an entry after a number. It returns false if too many calls wait, or if the
-// service stops.
-func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (bool, error) {
+// waitForEvents waits for an entry after a number. It returns false if the call must not wait any longer: there is no
+// place, or the service stops.
+func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (waited bool, err error) {
+	defer fair.Pause(ctx)()
 	place := a.waits.Of(limits.Holder{Account: c.Account.ID, Session: c.ID})
 	if !place.TryAcquire(1) {
-		return false, nil
+		return false, a.pause(ctx, min(most, withoutPlace))
 	}
 	defer place.Release(1)
 	c.leave() // others at this address need the place
-	defer fair.Pause(ctx)()
-	err := a.Store.Waiters.Wait(ctx, a.Ending, c.Account.ID, after, most)
+	waited, err = a.Store.Waiters.Wait(ctx, a.Ending, c.Account.ID, after, most)
+	if err == nil && !waited {
+		err = a.pause(ctx, min(most, withoutPlace))
+	}
 	select {
 	case <-a.Ending:
 		return false, err
 	default:
-		return true, err
+		return waited, err
 	}
+}
+
+// pause waits until a time has passed or the service stops. It returns the error of ctx if that ends before.
+func (a *API) pause(ctx context.Context, most time.Duration) error {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-a.Ending:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 const invalidKinds = "kinds must have kinds of events, such as vote.added, request.* or request.updated:status."

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ const (
 	lookEvery = 500 * time.Millisecond
 	// lookAtMost is the shortest pause between two looks, however often this process commits.
 	lookAtMost = 40 * time.Millisecond
+	// MaxWaiting is how many calls of all accounts can wait in this process.
+	MaxWaiting = 512
 )
 
 // lookTime is how long a look may take.
@@ -27,20 +30,21 @@ type Waiters struct {
 	log *slog.Logger
 
 	mu        sync.Mutex
-	waiting   map[feedback.ID]map[*waiter]bool // by account
-	looking   bool                             // whether look runs
-	committed chan struct{}                    // has a value after a commit
+	waiting   map[feedback.ID][]*waiter // by account, the oldest first
+	looking   bool                      // whether look runs
+	committed chan struct{}             // has a value after a commit
 }
 
-// waiter waits for a change after a number. changed is closed when there is one.
+// waiter waits for a change after a number. changed is closed when there is one, displaced when the waiter makes room
+// for one of another account.
 type waiter struct {
-	after   int64
-	changed chan struct{}
+	after              int64
+	changed, displaced chan struct{}
 }
 
 // NewWaiters returns waiters for changes in a database.
 func NewWaiters(db *database.DB, log *slog.Logger) *Waiters {
-	w := &Waiters{db: db, log: log, waiting: map[feedback.ID]map[*waiter]bool{}, committed: make(chan struct{}, 1)}
+	w := &Waiters{db: db, log: log, waiting: map[feedback.ID][]*waiter{}, committed: make(chan struct{}, 1)}
 	db.OnCommit(func() {
 		select {
 		case w.committed <- struct{}{}:
@@ -52,54 +56,91 @@ func NewWaiters(db *database.DB, log *slog.Logger) *Waiters {
 
 // Wait returns when an account's log has an entry after a number, when ending is closed, or after the
 // given time. It returns the error of ctx if that ends before.
-func (w *Waiters) Wait(ctx context.Context, ending <-chan struct{}, accountID feedback.ID, after int64, most time.Duration) error {
-	one := &waiter{after, make(chan struct{})}
-	w.add(accountID, one)
+//
+// It returns false if there is no place, or no longer. When MaxWaiting calls wait, the oldest one of the account with
+// the most makes room for one of an account with fewer, so that some accounts cannot keep others from waiting.
+func (w *Waiters) Wait(
+	ctx context.Context, ending <-chan struct{}, accountID feedback.ID, after int64, most time.Duration,
+) (bool, error) {
+	one := &waiter{after, make(chan struct{}), make(chan struct{})}
+	if !w.add(accountID, one) {
+		return false, nil
+	}
 	defer w.remove(accountID, one)
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-one.changed:
+	case <-one.displaced:
+		return false, nil
 	case <-ending:
 	case <-timer.C:
 	case <-ctx.Done():
-		return ctx.Err()
+		return true, ctx.Err()
 	}
-	return nil
+	return true, nil
 }
 
 // Waiting returns how many calls wait.
-func (w *Waiters) Waiting() (n int) {
+func (w *Waiters) Waiting() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.count()
+}
+
+func (w *Waiters) count() (n int) {
 	for _, of := range w.waiting {
 		n += len(of)
 	}
 	return n
 }
 
-func (w *Waiters) add(accountID feedback.ID, one *waiter) {
+// add returns false if there is no place.
+func (w *Waiters) add(accountID feedback.ID, one *waiter) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting[accountID] == nil {
-		w.waiting[accountID] = map[*waiter]bool{}
+	if w.count() >= MaxWaiting && !w.makeRoom(accountID) {
+		return false
 	}
-	w.waiting[accountID][one] = true
+	w.waiting[accountID] = append(w.waiting[accountID], one)
 	if !w.looking {
 		w.looking = true
 		go w.look()
-		return
+		return true
 	}
 	select { // there may have been a change since the caller has read
 	case w.committed <- struct{}{}:
 	default:
 	}
+	return true
+}
+
+// makeRoom displaces a waiter of the account that has the most, if that has more than the given one will have.
+func (w *Waiters) makeRoom(accountID feedback.ID) bool {
+	var largest feedback.ID
+	for id, of := range w.waiting {
+		if len(of) > len(w.waiting[largest]) {
+			largest = id
+		}
+	}
+	if len(w.waiting[largest]) <= len(w.waiting[accountID])+1 {
+		return false
+	}
+	oldest := w.waiting[largest][0]
+	w.waiting[largest] = w.waiting[largest][1:]
+	close(oldest.displaced)
+	return true
 }
 
 func (w *Waiters) remove(accountID feedback.ID, one *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.waiting[accountID], one)
+	w.keep(accountID, func(other *waiter) bool { return other != one })
+}
+
+// keep removes the waiters of an account that do not fit.
+func (w *Waiters) keep(accountID feedback.ID, fits func(*waiter) bool) {
+	w.waiting[accountID] = slices.DeleteFunc(w.waiting[accountID], func(one *waiter) bool { return !fits(one) })
 	if len(w.waiting[accountID]) == 0 {
 		delete(w.waiting, accountID)
 	}
@@ -154,15 +195,13 @@ func (w *Waiters) wake(accounts []feedback.ID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range ends {
-		for one := range w.waiting[e.account] {
+		w.keep(e.account, func(one *waiter) bool {
 			if e.last > one.after {
 				close(one.changed)
-				delete(w.waiting[e.account], one)
+				return false
 			}
-		}
-		if len(w.waiting[e.account]) == 0 {
-			delete(w.waiting, e.account)
-		}
+			return true
+		})
 	}
 	return nil
 }
