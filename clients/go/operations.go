@@ -446,7 +446,7 @@ func (c *Client) RequestsStats(ctx context.Context, in RequestsStatsParams) (Sta
 }
 
 // RequestsStatusLink calls requests-status-link: Create a link that shows a request to the person to whom you give it.
-// Needs an access token with the role member or above.
+// Needs an access token with the role member or above. Tokens for programs cannot call it.
 func (c *Client) RequestsStatusLink(ctx context.Context, in RequestParams) (PrivateLinkResult, error) {
 	return call[RequestParams, PrivateLinkResult](ctx, c, "requests-status-link", in, false)
 }
@@ -623,7 +623,7 @@ func (c *Client) WebhooksAttempts(ctx context.Context, in WebhooksAttemptsParams
 }
 
 // WebhooksCreate calls webhooks-create: Create a webhook, which receives the changes from now on.
-// Needs an access token with the role admin or above.
+// Needs an access token with the role admin or above. Tokens for programs cannot call it.
 func (c *Client) WebhooksCreate(ctx context.Context, in WebhooksCreateParams) (WebhookResult, error) {
 	return call[WebhooksCreateParams, WebhookResult](ctx, c, "webhooks-create", in, false)
 }
@@ -671,7 +671,7 @@ func (c *Client) WebhooksTest(ctx context.Context, in WebhookParams) (AttemptRes
 }
 
 // WebhooksUpdate calls webhooks-update: Change, pause or turn on a webhook.
-// Needs an access token with the role admin or above.
+// Needs an access token with the role admin or above. Tokens for programs cannot call it.
 func (c *Client) WebhooksUpdate(ctx context.Context, in WebhooksUpdateParams) (WebhookResult, error) {
 	return call[WebhooksUpdateParams, WebhookResult](ctx, c, "webhooks-update", in, false)
 }

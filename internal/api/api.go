@@ -33,6 +33,7 @@ import (
 	"gatherkit/internal/pages"
 	"gatherkit/internal/params"
 	"gatherkit/internal/password"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/spam"
 	"gatherkit/internal/static"
 	"gatherkit/internal/store"
@@ -321,10 +322,22 @@ func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
 		return caller{}, err
 	}
 	c.Note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
+	if err := a.allowSession(c, session); err != nil {
+		return caller{}, err
+	}
 	if !session.Role.Allows(c.op.role) {
 		return caller{}, feedback.ErrForbidden.With("This operation needs the role %s or above; you have the role %s.", c.op.role, session.Role)
 	}
 	return caller{client: c.client, Session: session}, nil
+}
+
+// allowSession returns ErrRateLimited if a session makes too many calls. Calls from this machine are exempt, as they are
+// from the limits of addresses.
+func (a *API) allowSession(c *call, s sessions.Session) error {
+	if c.client.From.Addr().IsLoopback() {
+		return nil
+	}
+	return a.rates.Sessions.Allow(limits.Holder{Account: s.Account.ID, Session: s.ID}, 1, a.Now())
 }
 
 // success and failure are the two forms of the envelope.

@@ -102,7 +102,8 @@ func (a *API) readerOperations() []op {
 		widget("widget-reply", "Answer a public comment on a request that the person submitted", a.widgetReply),
 		public("mine-list", "List what the holder of a private link asked or voted for, newest first", a.mineList),
 		public("mine-reply", "Answer a public comment on a request of a private link", a.mineReply),
-		bearer("requests-status-link", member, "Create a link that shows a request to the person to whom you give it", a.requestsStatusLink),
+		bearer("requests-status-link", member, "Create a link that shows a request to the person to whom you give it",
+			a.requestsStatusLink).noTokens(),
 		bearer("requests-revoke-links", member, "End all links of requests-status-link to a request", a.requestsRevokeLinks),
 	}
 }
@@ -163,10 +164,10 @@ func (a *API) personalOperations() []op {
 func (a *API) teamOperations() []op {
 	const viewer, admin = feedback.RoleViewer, feedback.RoleAdmin
 	return []op{
-		bearer("webhooks-create", admin, "Create a webhook, which receives the changes from now on", a.webhooksCreate),
+		bearer("webhooks-create", admin, "Create a webhook, which receives the changes from now on", a.webhooksCreate).noTokens(),
 		bearer("webhooks-list", admin, "List the webhooks and how well their deliveries work", a.webhooksList),
 		bearer("webhooks-get", admin, "Return one webhook", a.webhooksGet),
-		bearer("webhooks-update", admin, "Change, pause or turn on a webhook", a.webhooksUpdate),
+		bearer("webhooks-update", admin, "Change, pause or turn on a webhook", a.webhooksUpdate).noTokens(),
 		bearer("webhooks-delete", admin, "Delete a webhook with its delivery log", a.webhooksDelete),
 		bearer("webhooks-secret", admin, "Return the secret that signs deliveries, or replace it", a.webhooksSecret).noTokens(),
 		bearer("webhooks-test", admin, "Send a test event and return the answer", a.webhooksTest),
@@ -289,8 +290,8 @@ func bearer[In, Out any](
 	return o
 }
 
-// noTokens returns the operation for users who are logged in only. What hands out credentials is such an
-// operation, so that a token cannot outlive its revocation.
+// noTokens returns the operation for users who are logged in only. What hands out credentials, or makes something
+// that hands out data later, is such an operation, so that a token that leaked cannot outlive its revocation.
 func (o op) noTokens() op {
 	o.callers = onlySessions
 	return o

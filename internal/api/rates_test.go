@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"gatherkit/internal/limits"
@@ -77,4 +78,28 @@ type countedReader struct{ reads int }
 func (c *countedReader) Read(b []byte) (int, error) {
 	c.reads++
 	return len(b), nil
+}
+
+// TestRewinds: an account rewinds its webhooks 20 times an hour, which does not count as sending, and the refusal says
+// that it is the account's limit.
+func TestRewinds(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.names["webhook"] = s.webhook("owner")
+	rewind := func(who string) answer {
+		return s.call("webhooks-rewind", who, s.filled(`{"id":"{webhook}","after":0}`))
+	}
+	for range 20 {
+		if got := rewind("owner"); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	const says = "An account can rewind webhooks 20 times an hour"
+	if got := rewind("admin"); got.code(t) != "api.rate_limited" || !strings.Contains(string(got.body), says) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	for n := range 11 {
+		if got := s.call("webhooks-test", "owner", s.filled(`{"id":"{webhook}"}`)); (n < 10) != (got.status == http.StatusOK) {
+			t.Errorf("test %d: %d %s", n, got.status, got.body)
+		}
+	}
 }

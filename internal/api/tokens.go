@@ -98,6 +98,9 @@ func (a *API) tokensCreate(ctx context.Context, c caller, in tokensCreateParams)
 			return tokensCreateResult{}, err
 		}
 	}
+	if err := a.rates.Made.Allow(limits.Holder{Account: c.Account.ID, Session: c.User.ID}, 1, a.Now()); err != nil {
+		return tokensCreateResult{}, err
+	}
 	token, secret, err := a.Store.Tokens.Add(ctx, c.Account.ID, c.User.ID, token)
 	return tokensCreateResult{token, secret}, err
 }

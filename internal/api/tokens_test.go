@@ -33,7 +33,8 @@ var scopes = []feedback.Role{feedback.RoleViewer, feedback.RoleMember, feedback.
 var (
 	onlyForSessions = []string{
 		"auth-logout", "auth-change-password", "sessions-list", "sessions-revoke", "tokens-create", "tokens-list", "tokens-revoke",
-		"apps-identity-secret", "portal-rotate-link", "webhooks-secret", "users-invite", "users-recover", "users-update", "users-remove",
+		"apps-identity-secret", "portal-rotate-link", "requests-status-link", "webhooks-create", "webhooks-update", "webhooks-secret",
+		"users-invite", "users-recover", "users-update", "users-remove",
 		"digest-get", "digest-set",
 	}
 	onlyForUsers = []string{"views-list", "views-create", "views-update", "views-delete", "mentions-list", "mentions-read"}
@@ -275,6 +276,62 @@ func TestTokenRate(t *testing.T) {
 	s.must("tags-list", "busy", "")
 }
 
+// TestSessionRate: a session may make 1,200 calls a minute, and does not slow down another one. Calls from this machine
+// have no limit.
+func TestSessionRate(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	call := func(from string) answer {
+		r := s.request("tags-list", "viewer", "")
+		r.RemoteAddr = from + ":4711"
+		return serve(s.api, r)
+	}
+	for i := range limits.CallsPerSession + 10 {
+		if got := call("127.0.0.1"); got.status != http.StatusOK {
+			t.Fatalf("call %d from this machine: %s", i, got.body)
+		}
+	}
+	for i := range limits.CallsPerSession {
+		if got := call("198.51.100.1"); got.status != http.StatusOK {
+			t.Fatalf("call %d: %s", i, got.body)
+		}
+	}
+	if got := call("198.51.100.2"); got.code(t) != "api.rate_limited" || !bytes.Contains(got.body, []byte("A session can")) ||
+		got.header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	s.must("tags-list", "member", "")
+	s.clock.Move(2 * time.Minute)
+	s.must("tags-list", "viewer", "")
+}
+
+// TestTokensMade: a user creates 60 tokens an hour. Those that were never used leave nothing but their entries in the
+// audit log.
+func TestTokensMade(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		s := newMailed(t, at)
+		for range 60 {
+			id, _ := s.token("viewer", `{"name":"CI","scope":"viewer"}`)
+			s.must("tokens-revoke", "viewer", `{"id":"`+id+`"}`)
+		}
+		if got := s.call("tokens-create", "viewer", `{"name":"CI","scope":"viewer"}`); got.code(t) != "api.rate_limited" {
+			t.Errorf("one more: %s", got.body)
+		}
+		if n := s.raw("SELECT COUNT(*) FROM access_tokens"); n != int64(0) {
+			t.Errorf("%v rows of tokens that were never used", n)
+		}
+		id, _ := s.token("member", `{"name":"Used","scope":"viewer"}`)
+		_, s.names["program"] = s.token("member", `{"name":"Used","scope":"member"}`)
+		s.must("requests-create", "program", s.filled(`{"app_id":"{app}","title":"T","description":""}`))
+		s.must("tokens-revoke", "member", `{"id":"`+id+`"}`)
+		for _, t := range s.must("tokens-list", "member", "")["tokens"].([]any) {
+			s.must("tokens-revoke", "member", `{"id":"`+t.(map[string]any)["id"].(string)+`"}`)
+		}
+		if n := s.raw("SELECT COUNT(*) FROM access_tokens WHERE name = 'Used' AND used_at IS NOT NULL"); n != int64(1) {
+			t.Errorf("%v rows of a token that has changed something", n)
+		}
+	})
+}
+
 // TestTokenCounters: when very many tokens call, those of an account share a counter.
 func TestTokenCounters(t *testing.T) {
 	r, now := limits.New(0).Tokens, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -309,6 +366,9 @@ func TestTokenLimits(t *testing.T) {
 			s.must("tokens-create", "admin", `{"name":"CI","scope":"viewer"}`)
 			s.must("tokens-revoke", "owner", `{"id":"`+id+`"}`)
 			s.token("owner", body)
+			s.clock.Move(2 * time.Hour)
+			s.logIn("owner")
+			s.logIn("admin")
 		}
 		s.clock.Move(91 * 24 * time.Hour) // they have expired
 		s.logIn("owner")

@@ -173,6 +173,9 @@ type webhooksRewindParams struct {
 }
 
 func (a *API) webhooksRewind(ctx context.Context, c caller, in webhooksRewindParams) (webhookResult, error) {
+	if err := a.rates.Rewinds.Allow(limits.Holder{Account: c.Account.ID}, 1, a.Now()); err != nil {
+		return webhookResult{}, err
+	}
 	w, err := a.Store.Webhooks.Rewind(ctx, c.Account.ID, c.actor(), in.ID, in.After)
 	return webhookResult{w}, err
 }

@@ -3,6 +3,7 @@
 package limits
 
 import (
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -26,7 +27,10 @@ type Rates struct {
 	Asks     Asks
 	Keyed    *rate.Limit[netip.Prefix] // all calls with an API key, successful or not
 	Tokens   *rate.Limit[Holder]
-	Sends    *rate.Limit[Holder] // calls of endpoints that callers wait for
+	Sessions *rate.Limit[Holder]
+	Made     *rate.Limit[Holder] // tokens that a user creates
+	Sends    *rate.Limit[Holder] // calls of endpoints that callers wait for, and mails with links
+	Rewinds  *rate.Limit[Holder] // of webhooks
 }
 
 // New returns the limits for a number of submissions per minute; 0 = no limits for addresses.
@@ -41,25 +45,35 @@ func New(submits int) Rates {
 		Mine:     rate.ByAddress(most, time.Minute),
 		Asks:     newAsks(submits),
 		Keyed:    rate.ByAddress(most*KeyedPerSubmit, time.Minute),
-		Tokens:   holderRate(CallsPerToken),
-		Sends:    holderRate(sendsPerAccount),
+		Tokens:   holderRate(CallsPerToken, time.Minute, "A token can make %d calls a minute; try again later."),
+		Sessions: holderRate(CallsPerSession, time.Minute, "A session can make %d calls a minute; try again later."),
+		Made:     holderRate(tokensPerUser, time.Hour, "A user can create %d tokens an hour; try again later."),
+		Sends:    holderRate(sendsPerAccount, time.Minute, "An account can send %d links or test events a minute; try again later."),
+		Rewinds:  holderRate(rewindsPerAccount, time.Hour, "An account can rewind webhooks %d times an hour; try again later."),
 	}
 }
 
-// holderRate returns a limit per minute.
-func holderRate(most int64) *rate.Limit[Holder] {
+// holderRate returns a limit whose error says it.
+func holderRate(most int64, window time.Duration, says string) *rate.Limit[Holder] {
 	return &rate.Limit[Holder]{
-		Most: most, Window: time.Minute,
+		Most: most, Window: window, Says: fmt.Sprintf(says, most),
 		Coarser: func(of Holder, _ int) Holder { return Holder{Account: of.Account} },
 		Exempt:  func(Holder) bool { return false },
 	}
 }
 
-// sendsPerAccount is how many calls of endpoints, and mails with links, an account may cause a minute.
-const sendsPerAccount = 10
-
-// CallsPerToken is how many calls a minute a token may send to a process.
-const CallsPerToken = 600
+const (
+	// sendsPerAccount is how many calls of endpoints, and mails with links, an account may cause a minute.
+	sendsPerAccount = 10
+	// tokensPerUser is how many tokens a user may create in an hour. The audit log keeps each of them.
+	tokensPerUser = 60
+	// rewindsPerAccount is how often an account may rewind its webhooks in an hour. Each can deliver its whole log.
+	rewindsPerAccount = 20
+	// CallsPerToken is how many calls a minute a token may send to a process.
+	CallsPerToken = 600
+	// CallsPerSession is the same for a session: of a user, whose dashboard makes several calls for what they do.
+	CallsPerSession = 1_200
+)
 
 // KeyedPerSubmit is the ratio of the limit on all calls with an API key to the limit on
 // submissions. It allows for loading the widget's configuration, repeated submissions and

@@ -24,6 +24,7 @@ type Limit[K comparable] struct {
 	// when too many are (level 2).
 	Coarser func(of K, level int) K
 	Exempt  func(K) bool
+	Says    string // the message of the error; "" for that of ErrRateLimited
 
 	mu                sync.Mutex
 	number            int64 // number of the current window since the epoch
@@ -56,7 +57,11 @@ func (r *Limit[K]) Allow(key K, n int64, now time.Time) error {
 	left := r.Window - time.Duration(now.UnixNano()-number*int64(r.Window))
 	weighted := math.Ceil(float64(r.previous[key]) * float64(left) / float64(r.Window))
 	if int64(weighted)+r.current[key]+n > r.Most {
-		return feedback.ErrRateLimited.After(r.wait(key, n, left))
+		err := feedback.ErrRateLimited.After(r.wait(key, n, left))
+		if r.Says != "" {
+			err = err.With("%s", r.Says)
+		}
+		return err
 	}
 	r.current[key] += n
 	return nil
@@ -91,7 +96,8 @@ func (r *Limit[K]) wait(key K, n int64, left time.Duration) time.Duration {
 // to a proxy on the same host.
 func ByAddress(most int64, window time.Duration) *Limit[netip.Prefix] {
 	return &Limit[netip.Prefix]{
-		Most: most, Window: window, Coarser: coarserAddress, Exempt: func(from netip.Prefix) bool { return from.Addr().IsLoopback() },
+		Most: most, Window: window, Coarser: coarserAddress, Says: "Too many calls from your address; try again later.",
+		Exempt: func(from netip.Prefix) bool { return from.Addr().IsLoopback() },
 	}
 }
 

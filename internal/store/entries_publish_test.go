@@ -154,6 +154,7 @@ func TestScheduledBySomebodyGone(t *testing.T) {
 			Name: "CI", Kind: tokens.Service, Scope: feedback.RoleMember, ExpiresAt: *n.in(time.Hour),
 		})
 		n.must(err)
+		n.must(n.Tokens.Use(ctx, tokens.Grant{Token: token, Account: feedback.Account{ID: n.account.ID}}))
 		boss := n.by
 		want := map[string]string{"user": "Grace", "token": `The token "CI"`}
 		for _, removed := range []bool{false, true} {

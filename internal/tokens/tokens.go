@@ -216,8 +216,12 @@ func (t *Tokens) Revoke(ctx context.Context, accountID, by, id feedback.ID, chec
 		if err := check(token); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE access_tokens SET revoked_at = $3 WHERE account_id = $1 AND id = $2",
-			accountID, id, feedback.At(t.now()))
+		if token.UsedAt == nil { // nothing but the entries of its creation and end names it, and they have its name
+			_, err = tx.ExecContext(ctx, "DELETE FROM access_tokens WHERE account_id = $1 AND id = $2", accountID, id)
+		} else {
+			_, err = tx.ExecContext(ctx, "UPDATE access_tokens SET revoked_at = $3 WHERE account_id = $1 AND id = $2",
+				accountID, id, feedback.At(t.now()))
+		}
 		if err != nil {
 			return err
 		}

@@ -1235,7 +1235,7 @@ export interface paths {
         put?: never;
         /**
          * Create a link that shows a request to the person to whom you give it
-         * @description Needs an access token with the role member or above.
+         * @description Needs an access token with the role member or above. Tokens for programs cannot call it.
          */
         post: operations["requests-status-link"];
         delete?: never;
@@ -1735,7 +1735,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook, which receives the changes from now on
-         * @description Needs an access token with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["webhooks-create"];
         delete?: never;
@@ -1895,7 +1895,7 @@ export interface paths {
         put?: never;
         /**
          * Change, pause or turn on a webhook
-         * @description Needs an access token with the role admin or above.
+         * @description Needs an access token with the role admin or above. Tokens for programs cannot call it.
          */
         post: operations["webhooks-update"];
         delete?: never;
