@@ -61,8 +61,10 @@ var imports = map[string][]string{
 	"internal/changelog": {"internal/database", "internal/feedback"},
 	"internal/config":    {"internal/feedback", "github.com/alecthomas/kong"},
 	"internal/deadline":  {}, // every package may import it
-	"internal/database":  {"internal/access", "internal/batch", "internal/durable", "github.com/jackc/pgx", "modernc.org/sqlite"},
-	"internal/durable":   {},
+	"internal/database": {
+		"internal/access", "internal/batch", "internal/durable", "internal/fair", "github.com/jackc/pgx", "modernc.org/sqlite",
+	},
+	"internal/durable": {},
 	"internal/entries": {
 		"internal/aside", "internal/changelog", "internal/database", "internal/feedback", "internal/readers", "internal/row",
 	},

@@ -4168,7 +4168,7 @@ type RequestsBulkUpdateParams struct {
 
 // RequestsBulkUpdateResult defines model for RequestsBulkUpdateResult.
 type RequestsBulkUpdateResult struct {
-	// Updated Number of requests that changed.
+	// Updated Number of requests that changed. One that somebody else changes meanwhile, so that set no longer fits it, stays as it is.
 	Updated int64 `json:"updated"`
 }
 

@@ -343,7 +343,7 @@ func (c *Client) RequestsBlock(ctx context.Context, in RequestParams) (DeletedRe
 	return call[RequestParams, DeletedResult](ctx, c, "requests-block", in, false)
 }
 
-// RequestsBulkUpdate calls requests-bulk-update: Change many feature requests in one transaction.
+// RequestsBulkUpdate calls requests-bulk-update: Change many feature requests, if the change fits all of them.
 // Needs an access token with the role member or above.
 func (c *Client) RequestsBulkUpdate(ctx context.Context, in RequestsBulkUpdateParams) (RequestsBulkUpdateResult, error) {
 	return call[RequestsBulkUpdateParams, RequestsBulkUpdateResult](ctx, c, "requests-bulk-update", in, false)

@@ -30,7 +30,7 @@ type bulkSet struct {
 }
 
 type requestsBulkUpdateResult struct {
-	Updated int `json:"updated" doc:"Number of requests that changed."`
+	Updated int `json:"updated" doc:"Number of requests that changed. One that somebody else changes meanwhile, so that set no longer fits it, stays as it is."`
 }
 
 func (a *API) requestsBulkUpdate(ctx context.Context, c caller, in requestsBulkUpdateParams) (requestsBulkUpdateResult, error) {

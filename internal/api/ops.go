@@ -62,7 +62,7 @@ func (a *API) requestOperations() []op {
 		bearer("requests-get", viewer, "Return one feature request", a.requestsGet),
 		bearer("requests-create", member, "Create a feature request, for yourself or on behalf of somebody", a.requestsCreate),
 		bearer("requests-update", member, "Change a feature request", a.requestsUpdate),
-		bearer("requests-bulk-update", member, "Change many feature requests in one transaction", a.requestsBulkUpdate),
+		bearer("requests-bulk-update", member, "Change many feature requests, if the change fits all of them", a.requestsBulkUpdate),
 		bearer("requests-delete", member, "Move a feature request to the bin, which keeps it for 30 days", a.requestsDelete),
 		bearer("requests-restore", member, "Restore a feature request from the bin", a.requestsRestore),
 		bearer("requests-release", member, "Release a feature request that is not spam from quarantine", a.requestsRelease),

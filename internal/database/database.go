@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gatherkit/internal/batch"
+	"gatherkit/internal/fair"
 )
 
 // Options say where the database is and what it depends on.
@@ -54,6 +55,8 @@ type DB struct {
 	link           *link // to PostgreSQL, else nil
 	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
 	writes *batch.Batcher[struct{}, transaction, error]
+	// parts has one place, for WritePart, on SQLite.
+	parts *fair.Pool[[16]byte]
 
 	broken, closed atomic.Bool
 	retried        atomic.Int64
@@ -90,6 +93,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		if db.reader, err = openSQLite(o.Folder, true); err != nil {
 			return nil, errors.Join(err, db.writer.Close())
 		}
+		db.parts = fair.New[[16]byte](1, 1)
 		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
 	}
 	if err := db.migrate(ctx, o.Migrations, o.Existing); err != nil {

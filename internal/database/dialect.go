@@ -39,6 +39,7 @@ type dialect struct {
 	tables     string // counts the tables with a name
 	writeLanes int    // see WriteLanes
 	readLanes  int    // see ReadLanes
+	partRows   int    // see PartRows
 	// grown selects the tables that have more than twice the rows that the planner
 	// assumes; analyze updates one. SQLite's plans need no statistics.
 	grown, analyze string
@@ -53,6 +54,7 @@ var (
 		lock:       "BEGIN IMMEDIATE",
 		tables:     "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
 		writeLanes: 1,
+		partRows:   128,
 		readLanes:  max(4, 2*runtime.GOMAXPROCS(0)),
 	}
 	postgresDialect = dialect{
@@ -63,6 +65,7 @@ var (
 			"{postgres}", ""),
 		tables:     "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
 		writeLanes: 4,
+		partRows:   1000,
 		readLanes:  (maxPostgresConns - spareConns) / 2,
 		impatient:  "SET LOCAL lock_timeout = '500ms'",
 		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
@@ -75,6 +78,10 @@ var (
 // WriteLanes is how many groups of writes are worth running at once: one on SQLite,
 // where Write joins concurrent transactions itself, and several on PostgreSQL.
 func (db *DB) WriteLanes() int { return db.dialect.writeLanes }
+
+// PartRows is how many rows a transaction of WritePart should change: on SQLite, all other writes wait for it, and on
+// PostgreSQL those that need the same locks.
+func (db *DB) PartRows() int { return db.dialect.partRows }
 
 // ReadLanes is how many calls of one kind may read at once. There are connections for two kinds, those of users and of
 // visitors, and some are left to what takes no lane: looking up who calls, and the worker.

@@ -62,6 +62,19 @@ func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error
 	return err
 }
 
+// WritePart is Write for what takes long, such as a part of a change of many rows. On SQLite, which has one writer, it
+// waits until no other one is written, and accounts take turns: so a short write waits for one of them at most, however
+// many are made at once.
+func (db *DB) WritePart(ctx context.Context, account [16]byte, fn func(context.Context, *sql.Tx) error) error {
+	if db.parts != nil {
+		if err := db.parts.Acquire(ctx, account, 1); err != nil {
+			return err
+		}
+		defer db.parts.Release(account, 1)
+	}
+	return db.Write(ctx, fn)
+}
+
 // transact is Write on PostgreSQL.
 func (db *DB) transact(ctx context.Context, fn transaction) error {
 	began := time.Now()

@@ -5,8 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // migrations make two small tables.
@@ -86,5 +90,57 @@ func TestBrokenDisk(t *testing.T) {
 	})
 	if !errors.Is(err, errBroken) || !db.Unavailable(err) || told != nil {
 		t.Errorf("%v, %v", err, told)
+	}
+}
+
+// TestParts: parts are written one at a time, accounts take turns, and a short write waits for one part at most.
+func TestParts(t *testing.T) {
+	db := openForTest(t)
+	var order []string // written in transactions, which follow each other
+	insert := func(name string, meanwhile func()) func(context.Context, *sql.Tx) error {
+		return func(context.Context, *sql.Tx) error {
+			order = append(order, name)
+			if meanwhile != nil {
+				meanwhile()
+			}
+			return nil
+		}
+	}
+	var all sync.WaitGroup
+	add := func(account byte, name string, meanwhile func()) {
+		all.Go(func() {
+			if err := db.WritePart(t.Context(), [16]byte{account}, insert(name, meanwhile)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	until := func(reached func() bool) {
+		for began := time.Now(); !reached(); runtime.Gosched() {
+			if time.Since(began) > time.Minute {
+				t.Fatal("the writes do not queue up")
+			}
+		}
+	}
+	started := make(chan struct{})
+	goOn := make(chan struct{})
+	add(1, "first of 1", func() { close(started); <-goOn })
+	<-started
+	for n := range 3 {
+		add(1, "more of 1", nil)
+		until(func() bool { return db.parts.Waiting() == n+1 })
+	}
+	add(2, "of 2", nil)
+	until(func() bool { return db.parts.Waiting() == 4 })
+	all.Go(func() {
+		if err := db.Write(t.Context(), insert("short", nil)); err != nil {
+			t.Error(err)
+		}
+	})
+	until(func() bool { return db.writes.Queued() == 1 })
+	close(goOn)
+	all.Wait()
+	want := []string{"first of 1", "short", "more of 1", "of 2", "more of 1", "more of 1"}
+	if !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
 	}
 }

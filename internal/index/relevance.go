@@ -38,7 +38,7 @@ type Ranked struct {
 // than are compared. It refuses with ErrAppNotFound.
 func (x *Index) Ranked(ctx context.Context, accountID feedback.ID, f Filter, page Page) (rows []Ranked, total Total, err error) {
 	q := search.NewQuestion(search.WithoutTopDomains(f.Query))
-	apps, err := Apps(ctx, x.db.Reader(), accountID, f)
+	apps, err := appsOf(ctx, x.db.Reader(), accountID, f)
 	if err != nil || len(q.Terms) == 0 {
 		return []Ranked{}, Total{Exact: true}, err
 	}
@@ -177,7 +177,7 @@ func score(
 // words that some have, or "" if there are none.
 func (x *Index) Meant(ctx context.Context, accountID feedback.ID, f Filter) (string, error) {
 	q := search.NewQuestion(search.WithoutTopDomains(f.Query))
-	apps, err := Apps(ctx, x.db.Reader(), accountID, f)
+	apps, err := appsOf(ctx, x.db.Reader(), accountID, f)
 	if err != nil || len(q.Terms) == 0 {
 		return "", err
 	}

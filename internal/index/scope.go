@@ -81,8 +81,8 @@ func (s Scope) Total() Total {
 	return s.found.total()
 }
 
-// Apps returns the apps, not deleted, that a filter covers. It refuses like Resolve.
-func Apps(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]feedback.ID, error) {
+// appsOf returns the apps, not deleted, that a filter covers. It refuses like Resolve.
+func appsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]feedback.ID, error) {
 	s, err := resolveApps(ctx, q, accountID, f)
 	return s.live, err
 }

@@ -7,20 +7,24 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/row"
 )
 
-// MaxBulk is the maximum number of requests in a bulk change. They change in one
-// transaction, and other writes to the same apps wait for it.
+// MaxBulk is the maximum number of requests in a bulk change.
 const MaxBulk = 10_000
 
 // bulkChunk is the number of requests that a statement reads by id.
 const bulkChunk = 500
+
+// bulkTime is how long a bulk change may take after it has begun.
+var bulkTime = deadline.Of(5 * time.Minute)
 
 // Bulk selects the requests of a bulk change: by IDs, or by Filter if IDs is nil. Expected is
 // the number of requests that the filter must match.
@@ -34,43 +38,55 @@ type Bulk struct {
 // whether they are hidden of many requests, and returns how many differ afterwards. It returns ErrRequestNotFound,
 // ErrAppNotFound, ErrCountMismatch if the filter does not match the expected number of
 // requests, ErrMerged if a merged request would get another status, a field error for an
-// unknown assignee, or the error of change. If it returns an error, nothing has changed.
+// unknown assignee, or the error of change. If it returns one of these, nothing has changed.
+//
+// Many requests change in several transactions, so that others' writes need not wait for all of them. Whether the change
+// fits all requests is checked before the first. A request that somebody else changes meanwhile, so that it does not fit
+// any more, is left as it is. A change that has begun goes on when the caller leaves.
 func (s *Store) ChangeRequests(
 	ctx context.Context, accountID feedback.ID, b Bulk, by feedback.Actor, change func(*feedback.Request) error,
 ) (updated int, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		requests, err := s.bulkRequests(ctx, tx, accountID, b)
+	part := s.db.PartRows()
+	if b.IDs != nil && len(b.IDs) <= part {
+		return s.changeSome(ctx, accountID, b.IDs, by, change)
+	}
+	requests, err := s.checkBulk(ctx, accountID, b, change)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bulkTime)
+	defer cancel()
+	for some := range slices.Chunk(requests, part) {
+		n, err := s.changePartOf(ctx, accountID, some, by, change)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
-		return err
-	})
-	return updated, err
+		updated += n
+	}
+	return updated, nil
 }
 
-// bulkRequests locks the gates of the selected requests' apps and reads the requests.
-func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
-	gates := map[countKey]int64{}
-	if b.IDs == nil {
-		apps, err := index.Apps(ctx, tx, accountID, b.Filter)
-		if err != nil {
-			return nil, err
+// checkBulk returns the selected requests by id, after it has called change with each.
+func (s *Store) checkBulk(
+	ctx context.Context, accountID feedback.ID, b Bulk, change func(*feedback.Request) error,
+) (requests []feedback.Request, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		if requests, err = bulkRequests(ctx, tx, accountID, b); err != nil {
+			return err
 		}
-		for _, id := range apps {
-			gates[gateOf(id)] = 0
+		for _, r := range requests {
+			if err := alter(&r, change); err != nil {
+				return err
+			}
 		}
-	} else {
-		// requestsByID below detects requests that do not exist or whose app is deleted.
-		if err := addGates(ctx, tx, accountID, gates, b.IDs); err != nil {
-			return nil, err
-		}
-	}
-	if len(gates) > 0 {
-		if err := s.count(ctx, tx, accountID, gates); err != nil {
-			return nil, err
-		}
-	}
+		return nil
+	})
+	// The order of the log entries must not depend on how the requests were selected.
+	slices.SortFunc(requests, func(a, b feedback.Request) int { return a.ID.Compare(b.ID) })
+	return requests, err
+}
+
+func bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
 	if b.IDs != nil {
 		return requestsByID(ctx, tx, accountID, b.IDs)
 	}
@@ -83,6 +99,90 @@ func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback
 		return nil, err
 	}
 	return requests, checkExpected(b, requests)
+}
+
+// changeSome changes the requests with some ids in one transaction.
+func (s *Store) changeSome(
+	ctx context.Context, accountID feedback.ID, ids []feedback.ID, by feedback.Actor, change func(*feedback.Request) error,
+) (updated int, err error) {
+	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.lockApps(ctx, tx, accountID, ids); err != nil {
+			return err
+		}
+		requests, err := requestsByID(ctx, tx, accountID, ids) // detects those whose app is deleted, too
+		if err != nil {
+			return err
+		}
+		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
+		return err
+	})
+	return updated, err
+}
+
+// changePartOf changes those of the requests, which were read before, that the change still fits.
+func (s *Store) changePartOf(
+	ctx context.Context, accountID feedback.ID, read []feedback.Request, by feedback.Actor, change func(*feedback.Request) error,
+) (updated int, err error) {
+	ids := make([]feedback.ID, len(read))
+	for i, r := range read {
+		ids[i] = r.ID
+	}
+	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.lockApps(ctx, tx, accountID, ids); err != nil {
+			return err
+		}
+		requests, err := again(ctx, tx, accountID, read, ids)
+		if err != nil {
+			return err
+		}
+		requests = slices.DeleteFunc(requests, func(r feedback.Request) bool { return alter(&r, change) != nil })
+		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
+		return err
+	})
+	return updated, err
+}
+
+// again returns requests as they are now, without those that are gone. It reads only those that have changed.
+func again(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, read []feedback.Request, ids []feedback.ID,
+) ([]feedback.Request, error) {
+	p := database.Parameters{accountID}
+	versions := make(map[feedback.ID]int64, len(ids))
+	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		var id feedback.ID
+		var version int64
+		err = r.Scan(&id, &version)
+		versions[id] = version
+		return none, err
+	}, "SELECT r.id, r.version FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+")"+
+		ofLiveApp, p...)
+	if err != nil {
+		return nil, err
+	}
+	var same []feedback.Request
+	var changed []feedback.ID
+	for _, r := range read {
+		switch version, exists := versions[r.ID]; {
+		case exists && version == r.Version:
+			same = append(same, r)
+		case exists:
+			changed = append(changed, r.ID)
+		}
+	}
+	if len(changed) == 0 {
+		return same, nil
+	}
+	now, err := readRequests(ctx, tx, accountID, changed)
+	return append(same, now...), err
+}
+
+// lockApps locks the gates of the requests' apps.
+func (s *Store) lockApps(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
+	gates := map[countKey]int64{}
+	if err := addGates(ctx, tx, accountID, gates, ids); err != nil || len(gates) == 0 {
+		return err
+	}
+	return s.count(ctx, tx, accountID, gates)
 }
 
 // addGates adds the gates of the requests' apps.
@@ -147,14 +247,16 @@ func requestsByID(
 	return requests, nil
 }
 
+// ofLiveApp is the condition that the app of the request r is not deleted.
+const ofLiveApp = " AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)"
+
 // readRequests returns the requests that exist and whose app is not deleted.
 func readRequests(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID,
 ) ([]feedback.Request, error) {
 	p := database.Parameters{accountID}
 	return database.All(ctx, tx, row.Scan, "SELECT "+row.Columns+" FROM requests r"+
-		" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+`)
-		AND EXISTS (SELECT 1 FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL)`, p...)
+		" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+")"+ofLiveApp, p...)
 }
 
 // changeAll changes the requests and returns how many differ. The caller holds the gates.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ func TestBulkBesideSubmissions(t *testing.T) {
 			requests[i].Votes = 1
 		}
 		r.InsertRequests(app, requests)
+		r.Analyze()
 		var done atomic.Bool
 		var submitted [2]atomic.Int64
 		var wg sync.WaitGroup
@@ -98,6 +100,106 @@ func TestBulkBesideSubmissions(t *testing.T) {
 			if n := r.Count(from); n != want {
 				t.Errorf("%d %s, want %d", n, from, want)
 			}
+		}
+	})
+}
+
+// TestBulkParts: many requests change although the caller leaves, except those that no longer fit when their turn comes.
+// What others have changed meanwhile stays.
+func TestBulkParts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app, gone := r.NewApp(account), r.NewApp(account)
+		const size = 1_300
+		requests := make([]feedback.Request, size)
+		for i := range requests {
+			requests[i] = feedback.NewRequest("T", "")
+		}
+		r.InsertRequests(app, requests)
+		r.InsertRequests(gone, requests[:1])
+		ids := r.IDs(app)
+		last, tagged, merged := ids[size-1], ids[size-2], ids[size-3]
+		by := feedback.Command()
+		ctx, leave := context.WithCancel(ctx)
+		meanwhile := func() {
+			leave()
+			_, err := r.ChangeRequest(t.Context(), account.ID, last, by, func(r *feedback.Request) error {
+				r.Box = feedback.Bin
+				return nil
+			})
+			_, tagErr := r.ChangeRequest(t.Context(), account.ID, tagged, by, func(r *feedback.Request) error {
+				r.Tags = []string{"new"}
+				return nil
+			})
+			_, mergeErr := r.MergeRequest(t.Context(), account.ID, merged, ids[0], by)
+			if err := errors.Join(err, tagErr, mergeErr, r.DeleteApp(t.Context(), account.ID, gone.ID, by)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checked := 0
+		n, err := r.ChangeRequests(ctx, account.ID, store.Bulk{IDs: append(ids, r.IDs(gone)...)}, by, func(r *feedback.Request) error {
+			checked++
+			if checked == size+1 {
+				meanwhile()
+			}
+			if r.Box == feedback.Bin {
+				return feedback.ErrRequestNotFound
+			}
+			r.Status, r.Tags = "planned", append(slices.Clone(r.Tags), "all")
+			return nil
+		})
+		if err != nil || n != size-2 {
+			t.Errorf("%d changed, %v, want %d", n, err, size-2)
+		}
+		for _, c := range []struct {
+			id     feedback.ID
+			status feedback.Status
+			tags   []string
+		}{
+			{ids[0], "planned", []string{"all"}}, {last, "opened", nil}, {tagged, "planned", []string{"new", "all"}}, {merged, "duplicate", nil},
+		} {
+			now, err := r.Request(t.Context(), account.ID, c.id)
+			if storetest.Except(err, feedback.ErrRequestNotFound) != nil || now.Status != c.status || !slices.Equal(now.Tags, c.tags) {
+				t.Errorf("%v has the status %s and the tags %q, %v", c.id, now.Status, now.Tags, err)
+			}
+		}
+		if n := r.Count("changes WHERE kind = 'request.updated' AND request_id IS NOT NULL"); n != size-2+1 {
+			t.Errorf("%d changes are in the log", n)
+		}
+		if wrong, err := r.Recount(t.Context()); err != nil || len(wrong) > 0 {
+			t.Errorf("wrong counters: %v, %v", wrong, err)
+		}
+	})
+}
+
+// TestBulkAllOrNone: if the change does not fit one of many requests, or one does not exist, none changes.
+func TestBulkAllOrNone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		app := r.NewApp(account)
+		r.InsertRequests(app, slices.Repeat([]feedback.Request{feedback.NewRequest("T", "")}, 1_300))
+		ids := r.IDs(app)
+		failed := errors.New("it does not fit")
+		change := func(r *feedback.Request) error {
+			if r.Status = "planned"; r.ID == ids[1_299] {
+				return failed
+			}
+			return nil
+		}
+		for _, bulk := range []store.Bulk{{IDs: ids}, {Filter: index.Filter{Box: feedback.Live}, Expected: 1_300}} {
+			if _, err := r.ChangeRequests(ctx, account.ID, bulk, feedback.Command(), change); !errors.Is(err, failed) {
+				t.Errorf("%v, want the error of the change", err)
+			}
+		}
+		unknown := slices.Concat(ids[:1_299], []feedback.ID{account.ID})
+		_, err := r.ChangeRequests(ctx, account.ID, store.Bulk{IDs: unknown}, feedback.Command(), change)
+		if !errors.Is(err, feedback.ErrRequestNotFound) {
+			t.Errorf("%v, want that one was not found", err)
+		}
+		if n := r.Count("requests WHERE status = 'planned' OR version > 1"); n != 0 {
+			t.Errorf("%d have changed", n)
 		}
 	})
 }

@@ -35,7 +35,7 @@ type merged struct {
 func (s *Store) MergeRequest(
 	ctx context.Context, accountID, id, intoID feedback.ID, by feedback.Actor,
 ) (r feedback.Request, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *Store) merge(
 func (s *Store) UnmergeRequest(
 	ctx context.Context, accountID, id feedback.ID, by feedback.Actor,
 ) (r feedback.Request, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}

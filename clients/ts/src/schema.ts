@@ -954,7 +954,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change many feature requests in one transaction
+         * Change many feature requests, if the change fits all of them
          * @description Needs an access token with the role member or above.
          */
         post: operations["requests-bulk-update"];
@@ -3767,7 +3767,7 @@ export interface components {
         RequestsBulkUpdateResult: {
             /**
              * Format: int64
-             * @description Number of requests that changed.
+             * @description Number of requests that changed. One that somebody else changes meanwhile, so that set no longer fits it, stays as it is.
              */
             updated: number;
         };
