@@ -93,35 +93,14 @@ func (a *API) readEvents(
 // place, or the service stops.
 func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (waited bool, err error) {
 	defer fair.Pause(ctx)()
-	place := a.waits.Of(limits.Holder{Account: c.Account.ID, Session: c.ID})
-	if !place.TryAcquire(1) {
-		return false, a.pause(ctx, min(most, withoutPlace))
+	if place := a.waits.Of(limits.Holder{Account: c.Account.ID, Session: c.ID}); place.TryAcquire(1) {
+		defer place.Release(1)
+		c.leave() // others at this address need the place
+		if waited, err := a.Store.Waiters.Wait(ctx, a.Ending, c.Account.ID, after, most); err != nil || waited {
+			return waited, err
+		}
 	}
-	defer place.Release(1)
-	c.leave() // others at this address need the place
-	waited, err = a.Store.Waiters.Wait(ctx, a.Ending, c.Account.ID, after, most)
-	if err == nil && !waited {
-		err = a.pause(ctx, min(most, withoutPlace))
-	}
-	select {
-	case <-a.Ending:
-		return false, err
-	default:
-		return waited, err
-	}
-}
-
-// pause waits until a time has passed or the service stops. It returns the error of ctx if that ends before.
-func (a *API) pause(ctx context.Context, most time.Duration) error {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-a.Ending:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
+	return false, pause(ctx, min(most, withoutPlace), a.Ending)
 }
 
 const invalidKinds = "kinds must have kinds of events, such as vote.added, request.* or request.updated:status."

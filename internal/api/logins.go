@@ -23,15 +23,20 @@ type slowLane struct {
 }
 
 func newSlowLane() slowLane {
-	return slowLane{fair.New[netip.Prefix](math.MaxInt64, 1), fair.New[netip.Prefix](math.MaxInt64, 1), pause}
+	return slowLane{
+		fair.New[netip.Prefix](math.MaxInt64, 1), fair.New[netip.Prefix](math.MaxInt64, 1),
+		func(ctx context.Context, d time.Duration) error { return pause(ctx, d, nil) },
+	}
 }
 
-// pause waits for d. It returns the cause of ctx if ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// pause waits for d, or until ending is closed. It returns the cause of ctx if ctx ends first.
+func pause(ctx context.Context, d time.Duration, ending <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return nil
+	case <-ending:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

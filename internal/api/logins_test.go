@@ -207,12 +207,12 @@ func TestSlowLaneForWaitingLogins(t *testing.T) {
 
 // TestPause: a pause ends after its time or with its context.
 func TestPause(t *testing.T) {
-	if err := pause(t.Context(), time.Millisecond); err != nil {
+	if err := pause(t.Context(), time.Millisecond, nil); err != nil {
 		t.Error(err)
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	if err := pause(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := pause(ctx, time.Hour, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

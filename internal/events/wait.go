@@ -35,11 +35,11 @@ type Waiters struct {
 	committed chan struct{}             // has a value after a commit
 }
 
-// waiter waits for a change after a number. changed is closed when there is one, displaced when the waiter makes room
-// for one of another account.
+// waiter waits for a change after a number. done gets true when there is one, and false when the waiter makes room for
+// one of another account. Who sends it has removed the waiter.
 type waiter struct {
-	after              int64
-	changed, displaced chan struct{}
+	after int64
+	done  chan bool
 }
 
 // NewWaiters returns waiters for changes in a database.
@@ -57,12 +57,13 @@ func NewWaiters(db *database.DB, log *slog.Logger) *Waiters {
 // Wait returns when an account's log has an entry after a number, when ending is closed, or after the
 // given time. It returns the error of ctx if that ends before.
 //
-// It returns false if there is no place, or no longer. When MaxWaiting calls wait, the oldest one of the account with
-// the most makes room for one of an account with fewer, so that some accounts cannot keep others from waiting.
+// It returns false if ending is closed, or if there is no place, or no longer. When MaxWaiting calls wait, the oldest one
+// of the account with the most makes room for one of an account with fewer, so that some accounts cannot keep others
+// from waiting.
 func (w *Waiters) Wait(
 	ctx context.Context, ending <-chan struct{}, accountID feedback.ID, after int64, most time.Duration,
 ) (bool, error) {
-	one := &waiter{after, make(chan struct{}), make(chan struct{})}
+	one := &waiter{after, make(chan bool, 1)}
 	if !w.add(accountID, one) {
 		return false, nil
 	}
@@ -70,15 +71,15 @@ func (w *Waiters) Wait(
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-one.changed:
-	case <-one.displaced:
-		return false, nil
+	case changed := <-one.done:
+		return changed, nil
 	case <-ending:
+		return false, nil
 	case <-timer.C:
+		return true, nil
 	case <-ctx.Done():
 		return true, ctx.Err()
 	}
-	return true, nil
 }
 
 // Waiting returns how many calls wait.
@@ -128,7 +129,7 @@ func (w *Waiters) makeRoom(accountID feedback.ID) bool {
 	}
 	oldest := w.waiting[largest][0]
 	w.waiting[largest] = w.waiting[largest][1:]
-	close(oldest.displaced)
+	oldest.done <- false
 	return true
 }
 
@@ -197,7 +198,7 @@ func (w *Waiters) wake(accounts []feedback.ID) error {
 	for _, e := range ends {
 		w.keep(e.account, func(one *waiter) bool {
 			if e.last > one.after {
-				close(one.changed)
+				one.done <- true
 				return false
 			}
 			return true

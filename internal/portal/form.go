@@ -20,14 +20,6 @@ type Form struct {
 // maxPasted is how many characters of what a person has pasted the page shows again.
 const maxPasted = 200
 
-// beginning returns at most some characters of a text.
-func beginning(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most])
-	}
-	return text
-}
-
 // linkToken finds the token in what a person pastes.
 var linkToken = regexp.MustCompile(string(feedback.StatusToken) + `\w+`)
 
@@ -35,7 +27,7 @@ var linkToken = regexp.MustCompile(string(feedback.StatusToken) + `\w+`)
 func ParseForm(body []byte) Form {
 	values, _ := url.ParseQuery(string(body))
 	pasted := values.Get("link")
-	f := Form{Pasted: beginning(pasted, maxPasted), Cursor: values.Get("cursor"), Forget: values.Get("do") == "forget"}
+	f := Form{Pasted: feedback.FirstCharacters(pasted, maxPasted), Cursor: values.Get("cursor"), Forget: values.Get("do") == "forget"}
 	if values.Get("do") == "reply" {
 		text := strings.ReplaceAll(values.Get("body"), "\r\n", "\n") // as browsers send the ends of lines
 		f.Reply = &Reply{RequestID: values.Get("request_id"), Body: text}

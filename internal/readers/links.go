@@ -28,16 +28,16 @@ func (r *Readers) Link(ctx context.Context, w Who, replace bool) (string, error)
 	if replace {
 		keep = 0
 	}
-	err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		list, err := r.items(ctx, tx, w, last)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(list, func(i item) bool { return i.appID == w.App.ID }) {
-			return feedback.ErrNothingAsked
-		}
+	list, err := r.items(ctx, r.db.Reader(), w, last)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(list, func(i item) bool { return i.appID == w.App.ID }) {
+		return "", feedback.ErrNothingAsked
+	}
+	err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		const of = " WHERE account_id = $1 AND app_id = $2 AND reader = $3"
-		_, err = tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
+		_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
 			" ORDER BY created_at DESC, token_hash LIMIT CAST($4 AS BIGINT))", w.App.AccountID, w.App.ID, w.Reader, keep)
 		if err != nil {
 			return err

@@ -48,7 +48,9 @@ func (s *Store) ChangeRequests(
 ) (updated int, err error) {
 	part := s.db.PartRows()
 	if b.IDs != nil && len(b.IDs) <= part {
-		return s.changeSome(ctx, accountID, b.IDs, by, change)
+		return s.changeRead(ctx, accountID, b.IDs, by, change, func(ctx context.Context, tx *sql.Tx) ([]feedback.Request, error) {
+			return requestsByID(ctx, tx, accountID, b.IDs) // detects those whose app is deleted, too
+		})
 	}
 	requests, err := s.checkBulk(ctx, accountID, b, change)
 	if err != nil {
@@ -57,7 +59,14 @@ func (s *Store) ChangeRequests(
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bulkTime)
 	defer cancel()
 	for some := range slices.Chunk(requests, part) {
-		n, err := s.changePartOf(ctx, accountID, some, by, change)
+		ids := make([]feedback.ID, len(some))
+		for i, r := range some {
+			ids[i] = r.ID
+		}
+		n, err := s.changeRead(ctx, accountID, ids, by, change, func(ctx context.Context, tx *sql.Tx) ([]feedback.Request, error) {
+			now, err := again(ctx, tx, accountID, some, ids)
+			return slices.DeleteFunc(now, func(r feedback.Request) bool { return alter(&r, change) != nil }), err
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -101,41 +110,25 @@ func bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk
 	return requests, checkExpected(b, requests)
 }
 
-// changeSome changes the requests with some ids in one transaction.
-func (s *Store) changeSome(
+// changeRead changes the requests that read returns behind the gates of their apps, in one transaction.
+func (s *Store) changeRead(
 	ctx context.Context, accountID feedback.ID, ids []feedback.ID, by feedback.Actor, change func(*feedback.Request) error,
+	read func(context.Context, *sql.Tx) ([]feedback.Request, error),
 ) (updated int, err error) {
 	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.lockApps(ctx, tx, accountID, ids); err != nil {
+		gates := map[countKey]int64{}
+		if err := addGates(ctx, tx, accountID, gates, ids); err != nil {
 			return err
 		}
-		requests, err := requestsByID(ctx, tx, accountID, ids) // detects those whose app is deleted, too
+		if len(gates) > 0 {
+			if err := s.count(ctx, tx, accountID, gates); err != nil {
+				return err
+			}
+		}
+		requests, err := read(ctx, tx)
 		if err != nil {
 			return err
 		}
-		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
-		return err
-	})
-	return updated, err
-}
-
-// changePartOf changes those of the requests, which were read before, that the change still fits.
-func (s *Store) changePartOf(
-	ctx context.Context, accountID feedback.ID, read []feedback.Request, by feedback.Actor, change func(*feedback.Request) error,
-) (updated int, err error) {
-	ids := make([]feedback.ID, len(read))
-	for i, r := range read {
-		ids[i] = r.ID
-	}
-	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.lockApps(ctx, tx, accountID, ids); err != nil {
-			return err
-		}
-		requests, err := again(ctx, tx, accountID, read, ids)
-		if err != nil {
-			return err
-		}
-		requests = slices.DeleteFunc(requests, func(r feedback.Request) bool { return alter(&r, change) != nil })
 		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
 		return err
 	})
@@ -174,15 +167,6 @@ func again(
 	}
 	now, err := readRequests(ctx, tx, accountID, changed)
 	return append(same, now...), err
-}
-
-// lockApps locks the gates of the requests' apps.
-func (s *Store) lockApps(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	gates := map[countKey]int64{}
-	if err := addGates(ctx, tx, accountID, gates, ids); err != nil || len(gates) == 0 {
-		return err
-	}
-	return s.count(ctx, tx, accountID, gates)
 }
 
 // addGates adds the gates of the requests' apps.
