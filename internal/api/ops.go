@@ -98,7 +98,7 @@ func (a *API) readerOperations() []op {
 	return []op{
 		widget("widget-news", "Count what is new of what a person asked or voted for", a.widgetNews).reading(),
 		widget("widget-my-requests", "List what a person asked or voted for, newest first", a.widgetMyRequests).reading(),
-		widget("widget-my-link", "Create a private link to what a person asked or voted for", a.widgetMyLink),
+		widget("widget-my-link", "Create a private link to what a person asked or voted for", a.widgetMyLink).reading(),
 		widget("widget-reply", "Answer a public comment on a request that the person submitted", a.widgetReply),
 		public("mine-list", "List what the holder of a private link asked or voted for, newest first", a.mineList),
 		public("mine-reply", "Answer a public comment on a request of a private link", a.mineReply),
