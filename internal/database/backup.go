@@ -74,7 +74,7 @@ func splitPassword(address string) (without, password string, err error) {
 // copyTo copies one state of the database. It needs its own connection: readers refuse the
 // statement, and the writer would make others wait.
 func (db *DB) copyTo(ctx context.Context, file string) error {
-	source, err := openSQLite(db.folder, false)
+	source, err := db.openSQLite(false)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,7 +53,9 @@ type DB struct {
 
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
-	link           *link // to PostgreSQL, else nil
+	wrapped        []*sql.DB
+	open           sync.RWMutex // of SQLite's connections, as in preparing
+	link           *link        // to PostgreSQL, else nil
 	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
 	writes *batch.Batcher[struct{}, transaction, error]
 	// parts has one place, for WritePart, on SQLite.
@@ -87,10 +90,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		if err := makeDatabase(o.Folder, o.Existing); err != nil {
 			return nil, err
 		}
-		if db.writer, err = openSQLite(o.Folder, false); err != nil {
+		if db.writer, err = db.openSQLite(false); err != nil {
 			return nil, err
 		}
-		if db.reader, err = openSQLite(o.Folder, true); err != nil {
+		if db.reader, err = db.openSQLite(true); err != nil {
 			return nil, errors.Join(err, db.writer.Close())
 		}
 		db.parts = fair.New[[16]byte](1, 1)
@@ -105,18 +108,25 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return db, nil
 }
 
-// Close waits for accepted writes and closes the database.
+// Close waits for accepted writes and closes the database. It returns when all connections to SQLite
+// are closed, also those that the pool was just opening, so that nothing changes in the folder afterwards.
 func (db *DB) Close() error {
 	if db.writes != nil {
 		db.writes.Close()
 	}
-	db.closed.Store(true)
+	again := db.closed.Swap(true)
 	if db.link != nil {
 		db.link.close()
 	}
 	err := db.reader.Close()
 	if db.writer != db.reader {
 		err = errors.Join(err, db.writer.Close())
+	}
+	for _, pool := range db.wrapped {
+		err = errors.Join(err, pool.Close())
+	}
+	if !again {
+		db.open.Lock() // for good
 	}
 	return err
 }
@@ -129,14 +139,15 @@ func (db *DB) Reader() *sql.DB { return db.reader }
 func (db *DB) OnCommit(fn func()) { db.committed = append(db.committed, fn) }
 
 // Wrap replaces each pool of connections by what wrap makes of it. Tests watch
-// statements with it. It must be called before the database is used. The caller
-// closes the pools that were replaced.
+// statements with it. It must be called before the database is used.
 func (db *DB) Wrap(wrap func(*sql.DB) *sql.DB) {
+	db.wrapped = append(db.wrapped, db.writer)
 	same := db.reader == db.writer
 	db.writer = wrap(db.writer)
 	if same {
 		db.reader = db.writer
 	} else {
+		db.wrapped = append(db.wrapped, db.reader)
 		db.reader = wrap(db.reader)
 	}
 }

@@ -182,7 +182,7 @@ func makeDatabase(folder string, existing bool) error {
 // openSQLite opens the file for one writer, or for readers beside it. Large sorts use temporary files
 // in the data folder, because /tmp may be small, and is missing in a container of only this program.
 // SQLite has its own copy of the environment, so a pragma names the folder.
-func openSQLite(folder string, readers bool) (*sql.DB, error) {
+func (db *DB) openSQLite(readers bool) (*sql.DB, error) {
 	pragmas := []string{
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)",
@@ -190,7 +190,7 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if readers {
 		pragmas = append(pragmas, "query_only(1)")
 	}
-	path, err := databasePath(folder)
+	path, err := databasePath(db.folder)
 	if err != nil {
 		return nil, err
 	}
@@ -204,14 +204,14 @@ func openSQLite(folder string, readers bool) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	db := sql.OpenDB(preparing{connector})
+	pool := sql.OpenDB(preparing{connector, &db.open})
 	conns := 1
 	if readers {
 		conns = 2*sqliteDialect.readLanes + spareConns
 	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	return db, nil
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	return pool, nil
 }
 
 // makeFile creates the file of a new database, which only its owner can read; SQLite gives

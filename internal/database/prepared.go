@@ -3,8 +3,10 @@ package database
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // pgx keeps prepared statements on connections to PostgreSQL; this file does the same for
@@ -16,14 +18,21 @@ import (
 const maxPrepared = 128
 
 // preparing is a connector whose connections keep their prepared statements.
-type preparing struct{ driver.Connector }
+type preparing struct {
+	driver.Connector
+	open *sync.RWMutex // read-locked by each connection until it is closed; then locked by DB.Close
+}
 
 func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
+	if !p.open.TryRLock() {
+		return nil, errors.New("the database is closed")
+	}
 	conn, err := p.Connector.Connect(ctx)
 	if err != nil {
+		p.open.RUnlock()
 		return nil, err
 	}
-	return &preparedConn{conn.(liteConn), map[string]preparedStmt{}}, nil
+	return &preparedConn{conn.(liteConn), p.open, map[string]preparedStmt{}}, nil
 }
 
 // unnumbered replaces the placeholders of a statement, such as $1, by question marks, and returns their numbers,
@@ -101,6 +110,7 @@ func (s preparedStmt) values(args []driver.NamedValue) []driver.NamedValue {
 // preparedConn is used by one goroutine at a time; database/sql guarantees that.
 type preparedConn struct {
 	liteConn
+	open *sync.RWMutex           // as in preparing
 	idle map[string]preparedStmt // by their text
 }
 
@@ -163,12 +173,12 @@ func (c *preparedConn) QueryContext(ctx context.Context, query string, args []dr
 }
 
 func (c *preparedConn) Close() error {
+	defer c.open.RUnlock()
+	var err error
 	for _, stmt := range c.idle {
-		if err := stmt.Close(); err != nil {
-			return err
-		}
+		err = errors.Join(err, stmt.Close())
 	}
-	return c.liteConn.Close()
+	return errors.Join(err, c.liteConn.Close())
 }
 
 // preparedRows gives its statement back when it is closed.

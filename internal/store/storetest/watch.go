@@ -24,24 +24,16 @@ func (r *Rig) Watched(note func(query string, args []driver.NamedValue)) *store.
 // which is not watched.
 func (r *Rig) watch(note func(query string, args []driver.NamedValue)) (s *store.Store, reader *sql.DB) {
 	r.T.Helper()
-	var pools []*sql.DB
-	r.T.Cleanup(func() { // after the store is closed
-		for _, pool := range pools {
-			if err := pool.Close(); err != nil {
-				r.T.Error(err)
-			}
-		}
-	})
 	s = r.At.Open(r.T, r.Clock.Now, func(o *store.Options) {
 		o.RemoveFile = func(context.Context, feedback.ID) error { return nil }
 	})
 	s.Wrap(func(pool *sql.DB) *sql.DB {
-		pools = append(pools, pool)
+		reader = pool // the last one
 		outer := sql.OpenDB(watcher{pool, note})
 		outer.SetMaxOpenConns(pool.Stats().MaxOpenConnections)
 		return outer
 	})
-	return s, pools[len(pools)-1]
+	return s, reader
 }
 
 // watcher hands out the connections of a pool. Each stays with its new owner until it is
