@@ -222,9 +222,12 @@ func Tool(t *testing.T, name, what string) string {
 	return ""
 }
 
-// CleanEnvironment returns the environment without GATHERKIT_ variables.
+// CleanEnvironment returns the environment without GATHERKIT_ variables and the folder for temporary files that the
+// tests share.
 func CleanEnvironment() []string {
-	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "GATHERKIT_") })
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "GATHERKIT_") || strings.HasPrefix(entry, "SQLITE_TMPDIR=")
+	})
 }
 
 var portsGiven atomic.Int64

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,16 @@ import (
 // Patience is how long a test waits for what has to happen. It is far longer than a busy
 // machine takes, so that a test fails when something does not happen, not when it is late.
 const Patience = 10 * time.Minute
+
+// SQLite has one folder for temporary files in a process, which each store makes its own. A sort of one test would
+// make files in the folder of another one, which is being removed. A test that is about the folder sets the variable itself.
+func init() {
+	if _, set := os.LookupEnv("SQLITE_TMPDIR"); !set {
+		if err := os.Setenv("SQLITE_TMPDIR", os.TempDir()); err != nil {
+			panic(err)
+		}
+	}
+}
 
 // Place is a database of a store.
 type Place struct {

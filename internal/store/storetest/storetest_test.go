@@ -2,12 +2,25 @@ package storetest_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"testing"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/team"
 )
+
+// TestTemporaryFilesStayOutside: a large sort in one store makes no file in the folder of another.
+func TestTemporaryFilesStayOutside(t *testing.T) {
+	at := storetest.SQLite(t)
+	at.Open(t, nil)
+	var folder string
+	err := at.Raw(t).QueryRowContext(context.Background(), "PRAGMA temp_store_directory").Scan(&folder)
+	if !errors.Is(err, sql.ErrNoRows) {
+		t.Errorf("the folder for temporary files is %q, %v", folder, err)
+	}
+}
 
 func TestStoresAreEmptyAndSeparate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
