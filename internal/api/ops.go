@@ -68,8 +68,8 @@ func (a *API) requestOperations() []op {
 		bearer("requests-release", member, "Release a feature request that is not spam from quarantine", a.requestsRelease),
 		bearer("requests-block", member, "Move a feature request that is spam from quarantine to the bin", a.requestsBlock),
 
-		bearer("requests-merge", member, "Merge a feature request into another one that asks for the same thing", a.requestsMerge),
-		bearer("requests-unmerge", member, "Undo the merge of a feature request", a.requestsUnmerge),
+		bearer("requests-merge", member, "Merge a feature request into another one that asks for the same thing", a.requestsMerge).reading(),
+		bearer("requests-unmerge", member, "Undo the merge of a feature request", a.requestsUnmerge).reading(),
 		bearer("votes-add", member, "Vote for a feature request on behalf of somebody", a.votesAdd),
 		bearer("votes-remove", member, "Remove somebody's vote", a.votesRemove),
 		bearer("votes-list", viewer, "List the people who voted for a feature request, and its submitter", a.votesList),

@@ -20,7 +20,7 @@ import (
 // the app. It returns ErrAppNotFound if the app does not exist.
 type Lock func(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) (feedback.App, error)
 
-// ChangeAll changes requests of apps whose gates are locked, as a bulk change does.
+// ChangeAll changes requests of apps whose gates are locked, as a bulk change does. It moves none to another box.
 type ChangeAll func(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor,
 	change func(*feedback.Request) error,

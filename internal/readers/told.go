@@ -151,15 +151,12 @@ func people(
 			err = row.Scan(&id, &a.Askers, &a.Submitter, &a.Voters, &a.Links)
 			found[id] = a
 			return none, err
-		}, `SELECT id, COUNT(DISTINCT asker), MAX(own), COUNT(DISTINCT reader) - COUNT(DISTINCT asker), SUM(link) FROM (
-			SELECT id, reader AS asker, reader, CASE WHEN reader IS NULL THEN 0 ELSE 1 END AS own, 0 AS link FROM requests
+		}, `SELECT id, COUNT(DISTINCT asker), MAX(own), MAX(readers) - COUNT(DISTINCT asker), SUM(link) FROM (
+			SELECT id, reader AS asker, CASE WHEN reader IS NULL THEN 0 ELSE 1 END AS own, readers, 0 AS link FROM requests
 				WHERE account_id = $1 AND id`+in+`
-			UNION ALL SELECT merged_into_id, reader, reader, 0, 0 FROM requests
+			UNION ALL SELECT merged_into_id, reader, 0, 0, 0 FROM requests
 				WHERE account_id = $1 AND merged_into_id`+in+` AND box <> 'bin'
-			UNION ALL SELECT request_id, NULL, reader, 0, 0 FROM votes WHERE account_id = $1 AND request_id`+in+`
-			UNION ALL SELECT m.merged_into_id, NULL, v.reader, 0, 0 FROM requests m JOIN votes v ON v.account_id = $1 AND v.request_id = m.id
-				WHERE m.account_id = $1 AND m.merged_into_id`+in+` AND m.box <> 'bin'
-			UNION ALL SELECT request_id, NULL, NULL, 0, 1 FROM status_links WHERE account_id = $1 AND request_id`+in+`) AS people
+			UNION ALL SELECT request_id, NULL, 0, 0, 1 FROM status_links WHERE account_id = $1 AND request_id`+in+`) AS people
 			GROUP BY id`, p...)
 		if err != nil {
 			return nil, err

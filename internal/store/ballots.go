@@ -192,8 +192,12 @@ func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 			adds = append(adds, c)
 		}
 	}
-	if err := s.addVotes(ctx, tx, accountID, adds); err != nil {
-		return err
+	for len(adds) > 0 {
+		some, later := oneOfEach(adds)
+		if err := s.addVotes(ctx, tx, accountID, some); err != nil {
+			return err
+		}
+		adds = later
 	}
 	for _, c := range removals {
 		if err := s.removeVote(ctx, tx, accountID, c.by, c.root, c.Person); err != nil {
@@ -204,8 +208,28 @@ func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	return nil
 }
 
+// oneOfEach returns the ballots without further ones of a reader for the same request, which are added later: only so is
+// it clear which of them is the first.
+func oneOfEach(casts []*cast) (some, later []*cast) {
+	type reading struct {
+		requestID feedback.ID
+		reader    string
+	}
+	first := map[reading]bool{}
+	for _, c := range casts {
+		at := reading{c.root.ID, string(c.Reader)}
+		if c.Reader != nil && first[at] {
+			later = append(later, c)
+			continue
+		}
+		first[at] = true
+		some = append(some, c)
+	}
+	return some, later
+}
+
 // addVotes adds votes, and counts those of people who have no other vote that counts for the
-// request.
+// request, and the readers who have neither asked for it nor voted.
 func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
 	now := feedback.At(s.now())
 	rows := make([]Voter, len(casts))
@@ -223,19 +247,19 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 		}
 		return err
 	}
-	elsewhere, err := votedElsewhere(ctx, tx, accountID, added)
-	if err != nil {
-		return err
-	}
-	type sum struct{ votes, changes int64 }
+	type sum struct{ votes, readers, changes int64 }
 	sums, warmed := map[feedback.ID]sum{}, map[feedback.ID]int64{}
 	changes := make([]feedback.Change, 0, len(added))
 	for _, c := range casts {
-		if at := c.standing(); added[at] {
+		at := c.standing()
+		if is, first := added[at]; first {
 			delete(added, at) // further ballots of the person change nothing
-			more := int64(1)
-			if elsewhere[at] {
-				more = 0
+			var more, readers int64
+			if is.newPerson {
+				more = 1
+			}
+			if is.newReader {
+				readers = 1
 			}
 			change := feedback.Change{Kind: feedback.VoteAdded, Actor: c.by, AppID: &c.root.AppID, RequestID: &c.root.ID}
 			change.Before, change.After = votesBefore(c.root.Votes, c.root.Votes+more)
@@ -245,7 +269,8 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 				c.root.Heat = feedback.Warmer(c.root.Heat, now)
 			}
 			warmed[c.root.ID] = c.root.Heat
-			sums[c.root.ID] = sum{sums[c.root.ID].votes + more, sums[c.root.ID].changes + 1}
+			n := sums[c.root.ID]
+			sums[c.root.ID] = sum{n.votes + more, n.readers + readers, n.changes + 1}
 		}
 		c.votes = c.root.Votes
 	}
@@ -257,11 +282,12 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 		alike[n] = append(alike[n], id)
 	}
 	for n, ids := range alike {
-		p := database.Parameters{accountID, now, n.votes, n.changes}
+		p := database.Parameters{accountID, now, n.votes, n.readers, n.changes}
 		ids = database.Padded(ids)
 		set := setHeat(&p, warmed, ids)
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET votes = votes + $3, version = version + $4, updated_at = $2, "+set+
-			" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			"UPDATE requests SET votes = votes + $3, readers = readers + $4, version = version + $5, updated_at = $2, "+set+
+				" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}
 	}
@@ -270,11 +296,12 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 
 // addWhy keeps what people wrote who had voted before without a word. The first ballot of those whose vote was added
 // has been inserted with its words.
-func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, added map[standing]bool) error {
+func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, added map[standing]newVote) error {
 	inserted := map[standing]bool{}
 	for _, c := range casts {
 		at := c.standing()
-		first := added[at] && !inserted[at]
+		_, first := added[at]
+		first = first && !inserted[at]
 		if inserted[at] = true; first || c.Why == nil {
 			continue
 		}
@@ -307,12 +334,30 @@ func warmFirst(
 	return err
 }
 
+// newVote is an inserted vote. newPerson is true unless the person has voted for a request that is merged into this one;
+// newReader, unless its reader has asked or voted for one of them, or it has none.
+type newVote struct{ newPerson, newReader bool }
+
+// newVoteColumns say of the row that a statement has inserted whether its reader is new at the request, and who is known at
+// what is merged into it: 1 for the person and 2 for the reader. PostgreSQL might compute NOT EXISTS from all votes of the
+// account.
+const newVoteColumns = `
+	reader IS NOT NULL
+	AND (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id = votes.request_id
+		AND o.reader = votes.reader AND o.person <> votes.person LIMIT 1) IS NULL
+	AND (SELECT 1 FROM requests q WHERE q.account_id = $1 AND q.id = votes.request_id AND q.reader = votes.reader) IS NULL,
+	COALESCE((SELECT MAX(CASE WHEN (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id = m.id
+			AND o.person = votes.person) IS NULL THEN 0 ELSE 1 END) + MAX(CASE WHEN m.reader = votes.reader
+		OR (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id = m.id AND o.reader = votes.reader LIMIT 1) IS NOT NULL
+			THEN 2 ELSE 0 END)
+		FROM requests m WHERE m.account_id = $1 AND m.merged_into_id = votes.request_id AND m.box <> 'bin'), 0)`
+
 // insertVotes inserts votes, except those of people who have voted for the same request
-// before. It returns which were inserted.
+// before. It returns which were inserted. No two of them may be of the same reader for the same request.
 func (s *Store) insertVotes(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, votes []Voter,
-) (map[standing]bool, error) {
-	added := map[standing]bool{}
+) (map[standing]newVote, error) {
+	added := map[standing]newVote{}
 	if len(votes) == 0 {
 		return added, nil
 	}
@@ -322,45 +367,14 @@ func (s *Store) insertVotes(
 	for _, v := range votes {
 		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.Why, v.reader)
 	}
-	rows, err := database.All(ctx, tx, scanStanding, "INSERT INTO votes (account_id, request_id, "+voteColumns+", reader) VALUES "+
-		database.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person", args...)
-	for _, at := range rows {
-		added[at] = true
-	}
+	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		var at standing
+		var newReader bool
+		var known int
+		err = r.Scan(&at.requestID, &at.person, &newReader, &known)
+		added[at] = newVote{newPerson: known&1 == 0, newReader: newReader && known&2 == 0}
+		return none, err
+	}, "INSERT INTO votes (account_id, request_id, "+voteColumns+", reader) VALUES "+
+		database.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person, "+newVoteColumns, args...)
 	return added, err
-}
-
-// votedElsewhere returns which of the people have voted for a request that is merged into the
-// given one.
-func votedElsewhere(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, people map[standing]bool,
-) (map[standing]bool, error) {
-	elsewhere := map[standing]bool{}
-	if len(people) == 0 {
-		return elsewhere, nil
-	}
-	ids, keys := map[feedback.ID]bool{}, map[string]bool{}
-	for at := range people {
-		ids[at.requestID], keys[at.person] = true, true
-	}
-	p := database.Parameters{accountID}
-	roots, persons := listed(&p, ids), listed(&p, keys)
-	rows, err := database.All(ctx, tx, scanStanding,
-		"SELECT m.merged_into_id, v.person FROM requests m JOIN votes v ON v.account_id = m.account_id AND v.request_id = m.id"+
-			" WHERE m.account_id = $1 AND m.merged_into_id IN ("+roots+") AND m.box <> 'bin'"+
-			" AND v.person IN ("+persons+")", p...)
-	for _, at := range rows {
-		elsewhere[at] = true
-	}
-	return elsewhere, err
-}
-
-// listed returns the keys of a map for IN, padded with repetitions.
-func listed[T comparable, V any](p *database.Parameters, set map[T]V) string {
-	return database.List(p, database.Padded(slices.Collect(maps.Keys(set))))
-}
-
-func scanStanding(r database.Row) (at standing, err error) {
-	err = r.Scan(&at.requestID, &at.person)
-	return at, err
 }

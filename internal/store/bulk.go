@@ -115,7 +115,7 @@ func (s *Store) changeRead(
 	ctx context.Context, accountID feedback.ID, ids []feedback.ID, by feedback.Actor, change func(*feedback.Request) error,
 	read func(context.Context, *sql.Tx) ([]feedback.Request, error),
 ) (updated int, err error) {
-	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.tallying(ctx, accountID, s.part(accountID), func(ctx context.Context, tx *sql.Tx, known *tallied) error {
 		gates := map[countKey]int64{}
 		if err := addGates(ctx, tx, accountID, gates, ids); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (s *Store) changeRead(
 		if err != nil {
 			return err
 		}
-		updated, err = s.changeAll(ctx, tx, accountID, requests, by, change)
+		updated, err = s.changeAll(ctx, tx, accountID, known, requests, by, change)
 		return err
 	})
 	return updated, err
@@ -139,23 +139,14 @@ func (s *Store) changeRead(
 func again(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, read []feedback.Request, ids []feedback.ID,
 ) ([]feedback.Request, error) {
-	p := database.Parameters{accountID}
-	versions := make(map[feedback.ID]int64, len(ids))
-	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
-		var id feedback.ID
-		var version int64
-		err = r.Scan(&id, &version)
-		versions[id] = version
-		return none, err
-	}, "SELECT r.id, r.version FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(ids))+")"+
-		ofLiveApp, p...)
+	now, err := versions(ctx, tx, accountID, ids)
 	if err != nil {
 		return nil, err
 	}
 	var same []feedback.Request
 	var changed []feedback.ID
 	for _, r := range read {
-		switch version, exists := versions[r.ID]; {
+		switch version, exists := now[r.ID]; {
 		case exists && version == r.Version:
 			same = append(same, r)
 		case exists:
@@ -165,8 +156,28 @@ func again(
 	if len(changed) == 0 {
 		return same, nil
 	}
-	now, err := readRequests(ctx, tx, accountID, changed)
-	return append(same, now...), err
+	read, err = readRequests(ctx, tx, accountID, changed)
+	return append(same, read...), err
+}
+
+// versions returns the versions of the requests that exist and whose app is not deleted.
+func versions(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]int64, error) {
+	found := make(map[feedback.ID]int64, len(ids))
+	for piece := range slices.Chunk(ids, bulkChunk) {
+		p := database.Parameters{accountID}
+		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+			var id feedback.ID
+			var version int64
+			err = r.Scan(&id, &version)
+			found[id] = version
+			return none, err
+		}, "SELECT r.id, r.version FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(piece))+")"+
+			ofLiveApp, p...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // addGates adds the gates of the requests' apps.
@@ -245,67 +256,96 @@ func readRequests(
 
 // changeAll changes the requests and returns how many differ. The caller holds the gates.
 func (s *Store) changeAll(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, known *tallied, requests []feedback.Request, by feedback.Actor,
 	change func(*feedback.Request) error,
 ) (int, error) {
+	d, err := differences(requests, by, change)
+	if err != nil || len(d.changes) == 0 {
+		return 0, err
+	}
+	for id := range d.assignees {
+		if err := checkAssignee(ctx, tx, accountID, id); err != nil {
+			return 0, err
+		}
+	}
+	roots, err := s.tallyRoots(ctx, tx, accountID, known, slices.SortedFunc(maps.Keys(d.roots), feedback.ID.Compare), d.moved)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.Readers.TellAll(ctx, tx, accountID, by, d.altered, d.changes, d.news); err != nil {
+		return 0, err
+	}
+	now := feedback.At(s.now())
+	if err := saveGrouped(ctx, tx, accountID, d.altered, d.changes, d.answered, d.news, now); err != nil {
+		return 0, err
+	}
+	if err := s.saveTags(ctx, tx, accountID, d.retagged...); err != nil {
+		return 0, err
+	}
+	if err := s.count(ctx, tx, accountID, d.deltas); err != nil {
+		return 0, err
+	}
+	if err := changelog.Record(ctx, tx, accountID, now, d.changes...); err != nil {
+		return 0, err
+	}
+	return len(d.changes), s.saveRoots(ctx, tx, accountID, by, roots)
+}
+
+// difference is what a bulk change does to requests.
+type difference struct {
+	altered, retagged []feedback.Request
+	changes           []feedback.Change // of those that are altered
+	deltas            map[countKey]int64
+	answered, news    map[feedback.ID]bool
+	assignees         map[feedback.ID]bool
+	moved             map[feedback.ID]feedback.Box // merged requests, and their new boxes
+	roots             map[feedback.ID]bool         // of those
+}
+
+// differences calls change with each of the requests.
+func differences(requests []feedback.Request, by feedback.Actor, change func(*feedback.Request) error) (d difference, err error) {
+	d = difference{
+		deltas: map[countKey]int64{}, answered: map[feedback.ID]bool{}, news: map[feedback.ID]bool{}, assignees: map[feedback.ID]bool{},
+		moved: map[feedback.ID]feedback.Box{}, roots: map[feedback.ID]bool{},
+	}
 	// The order of the log entries must not depend on how the requests were selected.
 	slices.SortFunc(requests, func(a, b feedback.Request) int { return a.ID.Compare(b.ID) })
-	deltas := map[countKey]int64{}
-	roots, assignees, answered, news := map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}, map[feedback.ID]bool{}
-	var altered, retagged []feedback.Request
-	var changes []feedback.Change
 	for i := range requests {
 		r, old := requests[i], requests[i]
 		if err := alter(&r, change); err != nil {
-			return 0, err
+			return d, err
 		}
 		before, after := changed(old, r)
 		if len(after) == 0 && r.Box == old.Box {
 			continue
 		}
-		altered = append(altered, r)
+		d.altered = append(d.altered, r)
 		if !slices.Equal(old.Tags, r.Tags) {
-			retagged = append(retagged, r)
+			d.retagged = append(d.retagged, r)
 		}
-		deltas[countKey{r.AppID, old.Box, old.Status}]--
-		deltas[countKey{r.AppID, r.Box, r.Status}]++
+		d.deltas[countKey{r.AppID, old.Box, old.Status}]--
+		d.deltas[countKey{r.AppID, r.Box, r.Status}]++
 		if r.MergedIntoID != nil && r.Box != old.Box {
-			roots[*r.MergedIntoID] = true
+			d.moved[r.ID], d.roots[*r.MergedIntoID] = r.Box, true
 		}
-		answered[r.ID], news[r.ID] = isAnswer(by, old, r), isNews(old, r)
+		d.answered[r.ID], d.news[r.ID] = isAnswer(by, old, r), isNews(old, r)
 		if reassigned(old, r) {
-			assignees[*r.AssigneeID] = true
+			d.assignees[*r.AssigneeID] = true
 		}
-		changes = append(changes, feedback.Change{
+		d.changes = append(d.changes, feedback.Change{
 			Kind: kindOfMove(old.Box, r.Box), Actor: by, AppID: &requests[i].AppID, RequestID: &requests[i].ID,
 			Before: before, After: after,
 		})
 	}
-	if len(changes) == 0 {
-		return 0, nil
-	}
-	for id := range assignees {
-		if err := checkAssignee(ctx, tx, accountID, id); err != nil {
-			return 0, err
-		}
-	}
-	if err := s.Readers.TellAll(ctx, tx, accountID, by, altered, changes, news); err != nil {
-		return 0, err
-	}
-	now := feedback.At(s.now())
-	if err := saveGrouped(ctx, tx, accountID, altered, changes, answered, news, now); err != nil {
-		return 0, err
-	}
-	if err := s.saveTags(ctx, tx, accountID, retagged...); err != nil {
-		return 0, err
-	}
-	if err := s.count(ctx, tx, accountID, deltas); err != nil {
-		return 0, err
-	}
-	if err := changelog.Record(ctx, tx, accountID, now, changes...); err != nil {
-		return 0, err
-	}
-	return len(changes), s.recountRoots(ctx, tx, accountID, by, slices.SortedFunc(maps.Keys(roots), feedback.ID.Compare)...)
+	return d, nil
+}
+
+// changeInPlace is changeAll for a change that moves no request to another box, so that nobody's vote must be counted.
+func (s *Store) changeInPlace(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests []feedback.Request, by feedback.Actor,
+	change func(*feedback.Request) error,
+) (int, error) {
+	return s.changeAll(ctx, tx, accountID, nil, requests, by, change)
 }
 
 // changed returns what a bulk change can modify, apart from the box, and has modified. feedback.Diff,

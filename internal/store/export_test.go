@@ -26,6 +26,15 @@ const (
 // RecountChunk is for how many requests Recount counts in one transaction.
 const RecountChunk = recountChunk
 
+// CountAhead has all votes counted before the transactions that need their numbers.
+func (s *Store) CountAhead() { s.countedAtOnce = -1 }
+
+// CountedAtOnce is how many votes a transaction counts itself, and MaxTallied how often votes are counted ahead for one.
+const (
+	CountedAtOnce = countedAtOnce
+	MaxTallied    = maxTallied
+)
+
 // LeaseFor is how long a worker that has stopped keeps others from working.
 const LeaseFor = lease.For
 

@@ -49,20 +49,3 @@ func setHeat(p *database.Parameters, warm map[feedback.ID]int64, ids []feedback.
 	}
 	return cases + " ELSE heat END"
 }
-
-// reheat computes the heat of requests again. Nobody is shown it, so the requests keep their versions.
-func reheat(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids ...feedback.ID) error {
-	now, err := heats(ctx, tx, accountID, ids...)
-	if err != nil {
-		return err
-	}
-	for _, piece := range database.Powers(ids) {
-		p := database.Parameters{accountID}
-		set := setHeat(&p, now, piece)
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET "+set+
-			" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -22,11 +22,11 @@ const touched = "version = version + 1, updated_at = CASE WHEN box = 'bin' THEN 
 
 // merged is a merged request.
 type merged struct {
-	id, appID, parent, root feedback.ID
-	box                     feedback.Box
-	former                  feedback.Status // the status before the merge
-	hidden                  bool
-	votes                   int64
+	member
+	appID, parent, root feedback.ID
+	box                 feedback.Box
+	former              feedback.Status // the status before the merge
+	hidden              bool
 }
 
 // MergeRequest merges a request into another one, and returns the merged request. It changes
@@ -35,7 +35,7 @@ type merged struct {
 func (s *Store) MergeRequest(
 	ctx context.Context, accountID, id, intoID feedback.ID, by feedback.Actor,
 ) (r feedback.Request, err error) {
-	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.tallying(ctx, accountID, s.part(accountID), func(ctx context.Context, tx *sql.Tx, known *tallied) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Store) MergeRequest(
 		if err := r.CheckMerge(into, root); err != nil {
 			return err
 		}
-		if err := s.merge(ctx, tx, accountID, by, r, into, root); err != nil {
+		if err := s.merge(ctx, tx, accountID, known, by, r, into, root); err != nil {
 			return err
 		}
 		r, err = readRequest(ctx, tx, accountID, id)
@@ -76,16 +76,24 @@ func mergedInto(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r, into 
 
 // merge merges r and its subtree into the request into, whose root is given.
 func (s *Store) merge(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r, into, root feedback.Request,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, known *tallied, by feedback.Actor, r, into, root feedback.Request,
 ) error {
 	now := feedback.At(s.now())
 	if err := s.keepSubmitters(ctx, tx, accountID, r, root); err != nil {
 		return err
 	}
-	descendants, err := readMerged(ctx, tx, accountID, r.ID)
+	both, err := readMerged(ctx, tx, accountID, r.ID, root.ID)
 	if err != nil {
 		return err
 	}
+	here := slices.DeleteFunc(slices.Clone(both), func(m merged) bool { return m.box == feedback.Bin })
+	tallies, err := known.of(ctx, tx, accountID, map[feedback.ID][]member{
+		r.ID: {asMember(r)}, root.ID: append(members(here), asMember(r), asMember(root)),
+	})
+	if err != nil {
+		return err
+	}
+	descendants := slices.DeleteFunc(both, func(m merged) bool { return m.root != r.ID })
 	told := map[string]any{}
 	if err := s.Readers.Tell(ctx, tx, accountID, by, told, r, root); err != nil {
 		return err
@@ -99,12 +107,11 @@ func (s *Store) merge(
 	if err := setRoot(ctx, tx, accountID, by, descendants, root.ID, now); err != nil {
 		return err
 	}
-	votes, err := recountVotes(ctx, tx, accountID, now, r.ID, root.ID)
-	if err != nil {
+	if err := saveTallies(ctx, tx, accountID, &now, tallies); err != nil {
 		return err
 	}
 	after := r
-	after.Status, after.MergedIntoID, after.Votes = feedback.Duplicate, &root.ID, votes[r.ID]
+	after.Status, after.MergedIntoID, after.Votes = feedback.Duplicate, &root.ID, tallies[r.ID].votes
 	if err := s.move(ctx, tx, accountID, r, after); err != nil {
 		return err
 	}
@@ -113,7 +120,7 @@ func (s *Store) merge(
 	first.RequestID, second.RequestID = &r.ID, &root.ID
 	first.Before, first.After = feedback.Diff(r, after)
 	maps.Copy(first.After, told)
-	second.Before, second.After = votesBefore(root.Votes, votes[root.ID])
+	second.Before, second.After = votesBefore(root.Votes, tallies[root.ID].votes)
 	second.After["merged_id"] = r.ID
 	changes := append([]feedback.Change{first, second}, rootChanges(kind, descendants, root.ID)...)
 	return changelog.Record(ctx, tx, accountID, now, changes...)
@@ -126,7 +133,7 @@ func (s *Store) merge(
 func (s *Store) UnmergeRequest(
 	ctx context.Context, accountID, id feedback.ID, by feedback.Actor,
 ) (r feedback.Request, err error) {
-	err = s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.tallying(ctx, accountID, s.part(accountID), func(ctx context.Context, tx *sql.Tx, known *tallied) error {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -145,19 +152,29 @@ func (s *Store) UnmergeRequest(
 			return err
 		}
 		i := slices.IndexFunc(all, func(m merged) bool { return m.id == id })
-		changes, err := s.unmerge(ctx, tx, accountID, by, all[i:i+1], all)
+		sets := trees(all[i:i+1], all)
+		leave := map[feedback.ID]bool{}
+		for _, m := range sets[id] {
+			leave[m.id] = true
+		}
+		sets[root.ID] = []member{asMember(root)}
+		for _, m := range all {
+			if m.box != feedback.Bin && !leave[m.id] {
+				sets[root.ID] = append(sets[root.ID], m.member)
+			}
+		}
+		tallies, err := known.of(ctx, tx, accountID, sets)
 		if err != nil {
 			return err
 		}
-		now := feedback.At(s.now())
-		votes, err := recountVotes(ctx, tx, accountID, now, root.ID)
+		changes, err := s.unmerge(ctx, tx, accountID, by, all[i:i+1], all, tallies)
 		if err != nil {
 			return err
 		}
 		c := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &root.AppID, RequestID: &root.ID}
-		c.Before, c.After = votesBefore(root.Votes, votes[root.ID])
+		c.Before, c.After = votesBefore(root.Votes, tallies[root.ID].votes)
 		c.Before["merged_id"] = id
-		if err := changelog.Record(ctx, tx, accountID, now, slices.Insert(changes, 1, c)...); err != nil {
+		if err := changelog.Record(ctx, tx, accountID, feedback.At(s.now()), slices.Insert(changes, 1, c)...); err != nil {
 			return err
 		}
 		r, err = readRequest(ctx, tx, accountID, id)
@@ -168,18 +185,16 @@ func (s *Store) UnmergeRequest(
 
 // unmerge restores the former status of requests, and makes each the root of its subtree. The
 // slice all has all merged requests of the tree. unmerge returns the changes to log, those of
-// the unmerged requests first. It does not recount the votes of the previous root.
+// the unmerged requests first. It sets the counters to the tallies, which include those of the unmerged requests.
 func (s *Store) unmerge(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, unmerged, all []merged,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, unmerged, all []merged, tallies map[feedback.ID]tally,
 ) ([]feedback.Change, error) {
 	now := feedback.At(s.now())
 	byStatus := map[feedback.Status][]feedback.ID{}
 	deltas := map[countKey]int64{}
-	var ids []feedback.ID
 	var ofDescendants []feedback.Change
 	children := childrenOf(all)
 	for _, m := range unmerged {
-		ids = append(ids, m.id)
 		byStatus[m.former] = append(byStatus[m.former], m.id)
 		deltas[countKey{m.appID, m.box, feedback.Duplicate}]--
 		deltas[countKey{m.appID, m.box, m.former}]++
@@ -200,14 +215,13 @@ func (s *Store) unmerge(
 			}
 		}
 	}
-	votes, err := recountVotes(ctx, tx, accountID, now, ids...)
-	if err != nil {
+	if err := saveTallies(ctx, tx, accountID, &now, tallies); err != nil {
 		return nil, err
 	}
 	changes := make([]feedback.Change, 0, len(unmerged)+len(ofDescendants))
 	for _, m := range unmerged {
 		c := feedback.Change{Kind: feedback.RequestUnmerged, Actor: by, AppID: &m.appID, RequestID: &m.id}
-		c.Before, c.After = votesBefore(m.votes, votes[m.id])
+		c.Before, c.After = votesBefore(m.votes, tallies[m.id].votes)
 		c.Before["status"], c.After["status"] = feedback.Duplicate, m.former
 		c.Before["merged_into_id"], c.After["merged_into_id"] = m.root, nil
 		r := feedback.Request{ID: m.id, AppID: m.appID, Box: m.box, Status: m.former, Hidden: m.hidden}
@@ -245,7 +259,12 @@ func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedbac
 	if len(children) == 0 {
 		return nil
 	}
-	changes, err := s.unmerge(ctx, tx, accountID, feedback.Service(), children, left)
+	var unknown *tallied
+	tallies, err := unknown.of(ctx, tx, accountID, trees(children, left))
+	if err != nil {
+		return err
+	}
+	changes, err := s.unmerge(ctx, tx, accountID, feedback.Service(), children, left, tallies)
 	if err != nil {
 		return err
 	}
@@ -255,11 +274,33 @@ func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedbac
 // readMerged returns all merged requests of the trees with the given roots, by id.
 func readMerged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]merged, error) {
 	p := database.Parameters{accountID}
-	return database.All(ctx, tx, func(r database.Row) (m merged, err error) {
-		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.hidden, &m.votes)
+	all, err := database.All(ctx, tx, func(r database.Row) (m merged, err error) {
+		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.hidden, &m.votes, &m.version)
 		return m, err
-	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, hidden, votes FROM requests"+
-		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, roots)+") ORDER BY id", p...)
+	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, hidden, votes, version FROM requests"+
+		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, roots)+")", p...)
+	// With ORDER BY, SQLite would walk over all requests of the account.
+	slices.SortFunc(all, func(a, b merged) int { return a.id.Compare(b.id) })
+	return all, err
+}
+
+func members(all []merged) []member {
+	list := make([]member, len(all))
+	for i, m := range all {
+		list[i] = m.member
+	}
+	return list
+}
+
+// trees returns which requests will count for each of the unmerged ones. The slice all has all merged requests of the tree.
+func trees(unmerged, all []merged) map[feedback.ID][]member {
+	sets := make(map[feedback.ID][]member, len(unmerged))
+	children := childrenOf(all)
+	for _, m := range unmerged {
+		below := slices.DeleteFunc(descendantsOf(children, m.id), func(d merged) bool { return d.box == feedback.Bin })
+		sets[m.id] = append(members(below), m.member)
+	}
+	return sets
 }
 
 func childrenOf(all []merged) map[feedback.ID][]merged {
@@ -306,60 +347,4 @@ func rootChanges(c feedback.Change, requests []merged, root feedback.ID) []feedb
 		changes = append(changes, c)
 	}
 	return changes
-}
-
-// recountVotes sets the number of votes of requests to the number of people whose votes count
-// there, and their heat, and returns the number by id.
-func recountVotes(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, now feedback.Time, ids ...feedback.ID,
-) (map[feedback.ID]int64, error) {
-	votes := make(map[feedback.ID]int64, len(ids))
-	warm, err := heats(ctx, tx, accountID, ids...)
-	if err != nil {
-		return nil, err
-	}
-	for _, piece := range database.Powers(ids) {
-		p := database.Parameters{accountID, now}
-		set := setHeat(&p, warm, piece)
-		counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests AS r SET votes = "+peopleHere+", "+set+", "+touched+
-			" WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, piece)+") RETURNING id, votes", p...)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range counted {
-			votes[one.id] = one.n
-		}
-	}
-	return votes, nil
-}
-
-// recountRoots recounts the votes of roots after requests merged into them have entered or
-// left the bin, and logs the changes.
-func (s *Store) recountRoots(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, roots ...feedback.ID,
-) error {
-	for _, id := range roots {
-		var appID feedback.ID
-		var votes, people int64
-		err := tx.QueryRowContext(ctx, "SELECT r.app_id, r.votes, "+peopleHere+" FROM requests r"+
-			" WHERE r.account_id = $1 AND r.id = $2", accountID, id).Scan(&appID, &votes, &people)
-		if err != nil {
-			return err
-		}
-		if votes == people { // the same people, but their first votes may be others
-			if err := reheat(ctx, tx, accountID, id); err != nil {
-				return err
-			}
-			continue
-		}
-		warm, err := heats(ctx, tx, accountID, id)
-		if err != nil {
-			return err
-		}
-		c := feedback.Change{Kind: feedback.RequestUpdated, Actor: by, AppID: &appID}
-		if err := s.countVotes(ctx, tx, accountID, c, people-votes, warm, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }

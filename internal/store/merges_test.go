@@ -124,14 +124,11 @@ func TestRecountRepairs(t *testing.T) {
 				t.Fatalf("%d votes, %v", votes, err)
 			}
 		}
-		_, err := r.Raw.ExecContext(ctx, "UPDATE requests SET votes = votes + 3, comments = 7 WHERE account_id = $1 AND id IN ($2, $3)",
+		r.Exec("UPDATE requests SET votes = votes + 3, readers = 9, comments = 7 WHERE account_id = $1 AND id IN ($2, $3)",
 			account.ID, one.ID, other.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
 		wrong, err := r.Recount(ctx)
-		if err != nil || len(wrong) != 4 || *wrong[0].RequestID != one.ID ||
-			wrong[0].Of != "votes" || wrong[0].Counted != 5 || wrong[0].Rows != 2 || wrong[1].Of != "comments" {
+		if err != nil || len(wrong) != 6 || *wrong[0].RequestID != one.ID ||
+			wrong[0].Of != "votes" || wrong[0].Counted != 5 || wrong[0].Rows != 2 || wrong[1].Of != "readers" || wrong[2].Of != "comments" {
 			t.Fatalf("found %+v, %v", wrong, err)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) != 0 {

@@ -112,6 +112,17 @@ func (b *busy) open(s *store.Store) error {
 	return s.Readers.Use(ctx, w)
 }
 
+// vote is a vote of somebody whose browser has asked and voted for much.
+func (b *busy) vote(remove bool) func(*store.Store) error {
+	return func(s *store.Store) error {
+		email := "busy@example.com"
+		_, err := s.Vote(ctx, b.Acme.ID, feedback.Command(), store.Ballot{
+			RequestID: b.request, Person: feedback.Person{Email: &email}, Source: "widget", Reader: b.most.Reader, Remove: remove,
+		})
+		return err
+	}
+}
+
 func (b *busy) audience(s *store.Store) error {
 	r, err := s.Request(ctx, b.Acme.ID, b.request)
 	if err == nil {
@@ -158,7 +169,10 @@ func TestReaderPlans(t *testing.T) {
 			{"who asked", "SELECT COUNT(*) FROM requests", "requests", []string{asked}, b.reply},
 			{"the latest comments", "c.visibility = 'public'", "comments", []string{primary("comments")}, b.reply},
 			{"the askers", "COUNT(DISTINCT asker)", "requests", []string{requests, "requests_merged"}, b.audience},
-			{"the voters", "COUNT(DISTINCT asker)", "votes", []string{primary("votes")}, b.audience},
+			{"who voted with it", "INSERT INTO votes", "votes", []string{"votes_reader", "votes_person", primary("votes")}, b.vote(false)},
+			{"who asked with it", "INSERT INTO votes", "requests", []string{"requests_merged", "requests_reader", requests}, b.vote(false)},
+			{"who votes still", "DELETE FROM votes", "votes", []string{"votes_reader", "votes_person", primary("votes")}, b.vote(true)},
+			{"who asked, too", "DELETE FROM votes", "requests", []string{"requests_merged", "requests_reader", requests}, b.vote(true)},
 			{"the links", "COUNT(DISTINCT asker)", "status_links", []string{"status_links_request"}, b.audience},
 			{"whether a reader asked", "WHERE r.account_id = $1 AND r.reader = $2", "requests", []string{"requests_reader", requests}, b.link},
 			{"what makes a link stay", "SET seen_at", "status_links", []string{links}, b.open},

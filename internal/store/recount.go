@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
@@ -11,12 +13,12 @@ import (
 )
 
 // Miscount is a counter that did not match the rows: the number of requests of an app in a
-// box and a status, or the number of votes or comments of a request.
+// box and a status, or the number of votes, readers or comments of a request.
 type Miscount struct {
 	AccountID, AppID feedback.ID
 	Box, Status      string
-	RequestID        *feedback.ID // for votes and comments, nil otherwise
-	Of               string       // "requests", "votes" or "comments"
+	RequestID        *feedback.ID // nil for requests
+	Of               string       // "requests", "votes", "readers" or "comments"
 	Counted, Rows    int64
 }
 
@@ -90,20 +92,21 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 	return wrong, s.count(ctx, tx, accountID, deltas)
 }
 
-// tallies are the counters of a request and the numbers that its rows give.
-type tallies struct {
-	id                                         feedback.ID
-	votes, people, comments, commentRows, heat int64
+// recounted are the counters of a request and the numbers that its rows give.
+type recounted struct {
+	member
+	counted, rows         tally
+	comments, commentRows int64
 }
 
-// recountRequests recounts the votes, the heat and the comments of an app's requests in a box.
+// recountRequests recounts the votes, the readers, the heat and the comments of an app's requests in a box.
 func (s *Store) recountRequests(
 	ctx context.Context, accountID, appID feedback.ID, box feedback.Box,
 ) ([]Miscount, error) {
 	var wrong []Miscount
 	var after feedback.ID
 	for n := recountChunk; n == recountChunk; {
-		var some []tallies
+		var some []recounted
 		var found []Miscount
 		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			if err := s.lock(ctx, tx, accountID, appID); err != nil {
@@ -112,18 +115,19 @@ func (s *Store) recountRequests(
 			if _, err := readApp(ctx, tx, accountID, appID); err != nil {
 				return err
 			}
-			some, err = database.All(ctx, tx, func(r database.Row) (t tallies, err error) {
-				err = r.Scan(&t.id, &t.votes, &t.people, &t.comments, &t.commentRows, &t.heat)
+			some, err = database.All(ctx, tx, func(r database.Row) (t recounted, err error) {
+				err = r.Scan(&t.id, &t.version, &t.votes, &t.counted.readers, &t.counted.heat, &t.comments, &t.commentRows)
+				t.counted.votes = t.votes
 				return t, err
-			}, "SELECT r.id, r.votes, "+peopleHere+`, r.comments,
-					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id), r.heat
+			}, `SELECT r.id, r.version, r.votes, r.readers, r.heat, r.comments,
+					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
 				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4
 				ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
 				accountID, appID, string(box), after, recountChunk)
 			if err != nil {
 				return err
 			}
-			if err := repairHeat(ctx, tx, accountID, some); err != nil {
+			if err := countAgain(ctx, tx, accountID, some); err != nil {
 				return err
 			}
 			found, err = s.repair(ctx, tx, accountID, appID, box, some)
@@ -140,61 +144,80 @@ func (s *Store) recountRequests(
 	return wrong, nil
 }
 
-// repairHeat corrects the heat of requests. It is wrong after a version of the program without it has counted votes.
-// Nobody is shown it, so nothing is logged.
-func repairHeat(ctx context.Context, tx *sql.Tx, accountID feedback.ID, some []tallies) error {
-	ids := make([]feedback.ID, len(some))
-	for i, t := range some {
-		ids[i] = t.id
+// countAgain counts the rows of requests, and of those that are merged into them. A request without rows may have one
+// vote, the submitter's.
+func countAgain(ctx context.Context, tx *sql.Tx, accountID feedback.ID, some []recounted) error {
+	sets := make(map[feedback.ID][]member, len(some))
+	for _, r := range some {
+		sets[r.id] = []member{r.member}
 	}
-	now, err := heats(ctx, tx, accountID, ids...)
-	if err != nil {
-		return err
-	}
-	var wrong []feedback.ID
-	for _, t := range some {
-		if now[t.id] != t.heat {
-			wrong = append(wrong, t.id)
+	for _, piece := range database.Powers(slices.Collect(maps.Keys(sets))) {
+		all, err := readMerged(ctx, tx, accountID, piece...)
+		if err != nil {
+			return err
+		}
+		for _, m := range all {
+			if m.box != feedback.Bin {
+				sets[m.root] = append(sets[m.root], m.member)
+			}
 		}
 	}
-	return reheat(ctx, tx, accountID, wrong...)
+	rows, err := countRows(ctx, tx, accountID, sets, nil)
+	for i := range some {
+		r := &some[i]
+		if r.rows = rows[r.id]; r.rows.votes == 0 {
+			r.rows.votes = max(0, min(r.votes, 1))
+		}
+	}
+	return err
 }
 
-// repair corrects the wrong counters of requests and logs the changes. A request without
-// rows may have one vote, the submitter's.
+// repair corrects the wrong counters of requests and logs the changes of what a request shows, which is neither its
+// readers nor its heat. The heat is no miscount: a version of the program without it leaves it wrong.
 func (s *Store) repair(
-	ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []tallies,
+	ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, box feedback.Box, some []recounted,
 ) ([]Miscount, error) {
 	now := feedback.At(s.now())
 	var wrong []Miscount
 	var changes []feedback.Change
-	for _, t := range some {
-		if t.people == 0 {
-			t.people = max(0, min(t.votes, 1))
-		}
-		if t.votes == t.people && t.comments == t.commentRows {
-			continue
-		}
+	silent, visible := map[feedback.ID]tally{}, map[feedback.ID]tally{}
+	for _, r := range some {
 		c := feedback.Change{
-			Kind: feedback.RequestRecounted, Actor: feedback.Command(), AppID: &appID, RequestID: &t.id,
+			Kind: feedback.RequestRecounted, Actor: feedback.Command(), AppID: &appID, RequestID: &r.id,
 			Before: map[string]any{}, After: map[string]any{},
 		}
 		for _, m := range []Miscount{
-			{Of: "votes", Counted: t.votes, Rows: t.people},
-			{Of: "comments", Counted: t.comments, Rows: t.commentRows},
+			{Of: "votes", Counted: r.counted.votes, Rows: r.rows.votes},
+			{Of: "readers", Counted: r.counted.readers, Rows: r.rows.readers},
+			{Of: "comments", Counted: r.comments, Rows: r.commentRows},
 		} {
 			if m.Counted != m.Rows {
-				m.AccountID, m.AppID, m.Box, m.RequestID = accountID, appID, string(box), &t.id
+				m.AccountID, m.AppID, m.Box, m.RequestID = accountID, appID, string(box), &r.id
 				wrong = append(wrong, m)
-				c.Before[m.Of], c.After[m.Of] = m.Counted, m.Rows
+				if m.Of != "readers" {
+					c.Before[m.Of], c.After[m.Of] = m.Counted, m.Rows
+				}
 			}
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE requests SET votes = $4, comments = $5, "+touched+" WHERE account_id = $1 AND id = $3",
-			accountID, now, t.id, t.people, t.commentRows)
-		if err != nil {
-			return nil, err
+		switch {
+		case len(c.After) > 0:
+			visible[r.id] = r.rows
+			changes = append(changes, c)
+		case r.counted != r.rows:
+			silent[r.id] = r.rows
 		}
-		changes = append(changes, c)
+		if r.comments != r.commentRows {
+			if _, err := tx.ExecContext(ctx, "UPDATE requests SET comments = $3 WHERE account_id = $1 AND id = $2",
+				accountID, r.id, r.commentRows); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := saveTallies(ctx, tx, accountID, nil, silent); err != nil {
+		return nil, err
+	}
+	if err := saveTallies(ctx, tx, accountID, &now, visible); err != nil {
+		return nil, err
 	}
 	return wrong, changelog.Record(ctx, tx, accountID, now, changes...)
 }

@@ -43,7 +43,7 @@ func (s *Store) ChangeRequest(
 	ctx context.Context, accountID, id feedback.ID, by feedback.Actor, change func(*feedback.Request) error,
 ) (feedback.Request, error) {
 	var r feedback.Request
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.tallying(ctx, accountID, s.db.Write, func(ctx context.Context, tx *sql.Tx, known *tallied) (err error) {
 		if r, err = s.lockRequest(ctx, tx, accountID, id); err != nil {
 			return err
 		}
@@ -55,6 +55,13 @@ func (s *Store) ChangeRequest(
 		if len(after) == 0 && r.Box == old.Box {
 			return nil
 		}
+		var roots []root
+		if r.MergedIntoID != nil && r.Box != old.Box {
+			roots, err = s.tallyRoots(ctx, tx, accountID, known, []feedback.ID{*r.MergedIntoID}, map[feedback.ID]feedback.Box{id: r.Box})
+			if err != nil {
+				return err
+			}
+		}
 		r.Version++
 		r.UpdatedAt = feedback.At(s.now())
 		if err := s.saveRequest(ctx, tx, accountID, by, old, r); err != nil {
@@ -63,10 +70,8 @@ func (s *Store) ChangeRequest(
 		if err := s.move(ctx, tx, accountID, old, r); err != nil {
 			return err
 		}
-		if r.MergedIntoID != nil && r.Box != old.Box {
-			if err := s.recountRoots(ctx, tx, accountID, by, *r.MergedIntoID); err != nil {
-				return err
-			}
+		if err := s.saveRoots(ctx, tx, accountID, by, roots); err != nil {
+			return err
 		}
 		if isNews(old, r) {
 			if err := s.Readers.Tell(ctx, tx, accountID, by, after, r, r); err != nil {
@@ -261,10 +266,14 @@ func (s *Store) insertRequests(
 	for _, piece := range database.Powers(rows) {
 		var args []any
 		for _, n := range piece {
-			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint, n.reader, n.notify)
+			readers := 0
+			if n.reader != nil {
+				readers = 1
+			}
+			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint, n.reader, readers, n.notify)
 		}
 		ids, err := database.All(ctx, tx, database.One[feedback.ID],
-			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader, notify) VALUES "+
+			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader, readers, notify) VALUES "+
 				database.Placeholders(len(piece), len(args)/len(piece))+" ON CONFLICT DO NOTHING RETURNING id", args...)
 		if err != nil {
 			return nil, err

@@ -93,6 +93,8 @@ type Store struct {
 	ids  *feedback.IDs
 	log  *slog.Logger
 
+	countedAtOnce int64
+
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
 	casts   *batch.Batcher[feedback.ID, cast, cast]
 	keys    *batch.Batcher[string, struct{}, feedback.App] // lookups by API key
@@ -138,13 +140,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
-		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list,
+		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, countedAtOnce: countedAtOnce,
 	}
 	s.Visitors = visitors.New(db, o.Now, o.Rand)
 	s.Board = board.New(db, s.Visitors, readApp)
 	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions)
 	s.Links = links.New(db, ids, s.changePart)
-	s.Entries = entries.New(db, o.Now, ids, s.Readers, s.lockApp, s.changeAll)
+	s.Entries = entries.New(db, o.Now, ids, s.Readers, s.lockApp, s.changeInPlace)
 	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp, list)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write

@@ -13,16 +13,10 @@ import (
 
 // The table votes has a row for each person and request. requests.votes is the number of
 // different people who voted for the request, or for a request that is merged into it and
-// not in the bin. A submission writes no vote: the submitter's vote has no row until
+// not in the bin. In the same way, requests.readers is the number of different readers who
+// asked or voted. A submission writes no vote: the submitter's vote has no row until
 // keepSubmitters adds it, before another vote or a merge. Votes for a merged request keep
 // their rows, so that unmerging it takes them along.
-
-// peopleHere is the number of people whose votes count for the request r.
-const peopleHere = `(SELECT COUNT(DISTINCT person) FROM (
-	SELECT v.person FROM votes v WHERE v.account_id = $1 AND v.request_id = r.id
-	UNION ALL
-	SELECT v.person FROM requests m JOIN votes v ON v.account_id = m.account_id AND v.request_id = m.id
-		WHERE m.account_id = $1 AND m.merged_into_id = r.id AND m.box <> 'bin') AS people)`
 
 // countingHere selects the requests whose votes count for the request $2.
 const countingHere = `(SELECT id FROM requests WHERE account_id = $1 AND id = $2
@@ -61,15 +55,29 @@ func (s *Store) removeVote(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r *feedback.Request, p feedback.Person,
 ) error {
 	var given feedback.Time
+	left, leave, leaveRoot := map[feedback.ID]int64{}, map[feedback.ID]int64{}, map[string]bool{}
+	const others = " AND o.reader = votes.reader AND o.person <> votes.person LIMIT 1"
 	ids, err := database.All(ctx, tx, func(row database.Row) (id feedback.ID, err error) {
-		err = row.Scan(&id, &given)
+		var reader feedback.Reader
+		var stays, staysAtRoot bool
+		err = row.Scan(&id, &given, &reader, &stays, &staysAtRoot)
+		if reader != nil && !staysAtRoot {
+			leaveRoot[string(reader)] = true
+		}
+		if reader != nil && !stays && id != r.ID {
+			leave[id] = 1
+		}
 		return id, err
-	}, "DELETE FROM votes WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+
-		" RETURNING request_id, created_at", accountID, r.ID, p.Key())
+	}, "DELETE FROM votes WHERE account_id = $1 AND person = $3 AND request_id IN "+countingHere+` RETURNING request_id, created_at, reader,
+			(SELECT 1 FROM requests q WHERE q.account_id = $1 AND q.id = votes.request_id AND q.reader = votes.reader) IS NOT NULL
+			OR (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id = votes.request_id`+others+`) IS NOT NULL,
+			(SELECT 1 FROM requests q WHERE q.account_id = $1 AND q.id IN `+countingHere+` AND q.reader = votes.reader LIMIT 1) IS NOT NULL
+			OR (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id IN `+countingHere+others+") IS NOT NULL",
+		accountID, r.ID, p.Key())
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	left := map[feedback.ID]int64{}
+	leave[r.ID] = int64(len(leaveRoot))
 	only := len(ids) == 1 && ids[0] == r.ID
 	if only {
 		left[r.ID], only = feedback.Cooler(r.Heat, given)
@@ -83,33 +91,32 @@ func (s *Store) removeVote(
 		}
 	}
 	r.Votes, r.Heat = r.Votes-1, left[r.ID]
-	change := feedback.Change{Kind: feedback.VoteRemoved, Actor: by, AppID: &r.AppID}
-	return s.countVotes(ctx, tx, accountID, change, -1, left, ids...)
-}
-
-// countVotes adds more to the votes of each request, sets its heat, and logs a change for each.
-func (s *Store) countVotes(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Change, more int64, warm map[feedback.ID]int64,
-	ids ...feedback.ID,
-) error {
 	now := feedback.At(s.now())
 	changes := make([]feedback.Change, 0, len(ids))
-	p := database.Parameters{accountID, now, more}
-	set := setHeat(&p, warm, ids)
-	counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes + $3, "+set+", "+touched+
-		" WHERE account_id = $1 AND id IN ("+
-		database.List(&p, ids)+") RETURNING id, votes", p...)
+	params := database.Parameters{accountID, now}
+	set := setHeat(&params, left, ids) + ", " + addReaders(&params, -1, leave, ids)
+	counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes - 1, "+set+", "+touched+
+		" WHERE account_id = $1 AND id IN ("+database.List(&params, ids)+") RETURNING id, votes", params...)
 	if err != nil {
 		return err
 	}
 	// RETURNING has no order.
 	slices.SortFunc(counted, func(a, b voteCount) int { return a.id.Compare(b.id) })
 	for i := range counted {
-		c.RequestID = &counted[i].id
-		c.Before, c.After = votesBefore(counted[i].n-more, counted[i].n)
+		c := feedback.Change{Kind: feedback.VoteRemoved, Actor: by, AppID: &r.AppID, RequestID: &counted[i].id}
+		c.Before, c.After = votesBefore(counted[i].n+1, counted[i].n)
 		changes = append(changes, c)
 	}
 	return changelog.Record(ctx, tx, accountID, now, changes...)
+}
+
+// addReaders returns the assignment that adds to the readers of requests.
+func addReaders(p *database.Parameters, sign int64, more map[feedback.ID]int64, ids []feedback.ID) string {
+	cases := "readers = readers + CASE id"
+	for _, id := range ids {
+		cases += " WHEN " + p.Add(id) + " THEN CAST(" + p.Add(sign*more[id]) + " AS BIGINT)"
+	}
+	return cases + " END"
 }
 
 // voteCount is the number of votes of a request.
@@ -148,14 +155,17 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		if err != nil {
 			return nil, 0, err
 		}
-		// Wrapping the column in COALESCE keeps SQLite from walking votes_person, which has the votes
-		// for all requests in this order.
+		// The page is among the next people of each request that counts. The key of a person begins with a letter, so
+		// it is less than '~'. CROSS JOIN keeps SQLite from walking over the votes for all requests, which an index has in
+		// the order of the people.
 		voters, err := database.All(ctx, s.db.Reader(), scanVoter,
-			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM votes v
-			WHERE v.account_id = $1 AND v.request_id IN `+countingHere+` AND v.person > $3 AND NOT EXISTS
-			(SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
+			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM `+countingHere+` c CROSS JOIN votes v
+			WHERE v.account_id = $1 AND v.request_id = c.id AND v.person > $3 AND v.person <= COALESCE(
+				(SELECT n.person FROM votes n WHERE n.account_id = $1 AND n.request_id = c.id AND n.person > $3
+					ORDER BY n.person LIMIT 1 OFFSET CAST($4 AS BIGINT) - 1), '~')
+			AND NOT EXISTS (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
 				AND o.request_id IN `+countingHere+`)
-			ORDER BY COALESCE(v.person, '') LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
+			ORDER BY v.person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
 		if err != nil || len(voters) > 0 || after != "" || r.Votes != 1 {
 			return voters, r.Votes, err
 		}

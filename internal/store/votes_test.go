@@ -62,6 +62,7 @@ func (w *wishes) people(at *wish) []string {
 // check holds everything that the store says against what is known.
 func (w *wishes) check() {
 	checkHeat(w.t, w.Rig, w.app)
+	checkReaders(w.t, w.Rig, w.app)
 	for i, one := range w.all {
 		r, err := w.Request(ctx, w.account.ID, one.id)
 		if one.gone || one.bin {
@@ -99,8 +100,8 @@ func (w *wishes) lists() {
 		after := ""
 		for {
 			voters, total, err := w.Votes(ctx, w.account.ID, one.id, after, 2)
-			if err != nil || int(total) != len(people) {
-				w.t.Fatalf("%d votes, want %d, %v", total, len(people), err)
+			if err != nil || int(total) != len(people) || len(voters) != min(2, len(people)-len(keys)) {
+				w.t.Fatalf("%d of %d votes, want the next two of %d, %v", len(voters), total, len(people), err)
 			}
 			if len(voters) == 0 {
 				break
@@ -143,7 +144,12 @@ func (w *wishes) add() {
 		p := persons(w.t)
 		r.Submitter = feedback.Submitter{Email: p.Email, ExternalID: p.ExternalID}
 	}
-	r, err := w.AddRequest(ctx, w.account.ID, feedback.Command(), r)
+	var err error
+	if reader := w.reader(); kind > 0 && reader != nil {
+		r, err = w.Submit(ctx, store.Submission{App: w.app, Request: r, Reader: reader})
+	} else {
+		r, err = w.AddRequest(ctx, w.account.ID, feedback.Command(), r)
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -152,6 +158,15 @@ func (w *wishes) add() {
 	}
 	one.id = r.ID
 	w.all = append(w.all, one)
+}
+
+// reader is one of a few browsers, or nil.
+func (w *wishes) reader() feedback.Reader {
+	name := rapid.SampledFrom([]string{"", "", "1", "2", "3"}).Draw(w.t, "reader")
+	if name == "" {
+		return nil
+	}
+	return feedback.ReaderOfPerson(w.app.ID, name)
 }
 
 // expect holds a refusal against what is known.
@@ -172,7 +187,7 @@ func when(cause bool, refusal, next error) error {
 
 func (w *wishes) vote(one *wish) {
 	p, remove, root := persons(w.t), rapid.Bool().Draw(w.t, "remove"), one.root()
-	ballot := store.Ballot{RequestID: one.id, Person: p, Source: "dashboard", Remove: remove}
+	ballot := store.Ballot{RequestID: one.id, Person: p, Source: "dashboard", Remove: remove, Reader: w.reader()}
 	votes, err := w.Vote(ctx, w.account.ID, feedback.Command(), ballot)
 	absent := one.gone || one.bin || root.bin
 	if !w.expect("vote", err, when(absent, feedback.ErrRequestNotFound, nil)) {
@@ -246,9 +261,13 @@ func (w *wishes) empty() {
 func TestVotesAndMerges(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := storetest.NewRig(t, at)
-		account := r.NewAccount("Acme")
+		rig := storetest.NewRig(t, at)
+		ahead := *rig
+		ahead.Store = at.Open(t, rig.Clock.Now)
+		ahead.CountAhead()
+		account := rig.NewAccount("Acme")
 		rapid.Check(t, func(t *rapid.T) {
+			r := rapid.SampledFrom([]*storetest.Rig{rig, &ahead}).Draw(t, "rig")
 			w := &wishes{Rig: r, t: t, account: account, app: r.NewApp(account)}
 			defer r.Drop(w.app)
 			for range 5 {
