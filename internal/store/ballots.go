@@ -284,9 +284,9 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	for n, ids := range alike {
 		p := database.Parameters{accountID, now, n.votes, n.readers, n.changes}
 		ids = database.Padded(ids)
-		set := setHeat(&p, warmed, ids)
+		heat := perRequest(&p, ids, func(id feedback.ID) int64 { return warmed[id] })
 		if _, err := tx.ExecContext(ctx,
-			"UPDATE requests SET votes = votes + $3, readers = readers + $4, version = version + $5, updated_at = $2, "+set+
+			"UPDATE requests SET votes = votes + $3, readers = readers + $4, version = version + $5, updated_at = $2, heat = "+heat+
 				" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
 			return err
 		}

@@ -40,12 +40,3 @@ func heats(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids ...feedba
 	}
 	return found, nil
 }
-
-// setHeat returns the assignment of their heat to requests.
-func setHeat(p *database.Parameters, warm map[feedback.ID]int64, ids []feedback.ID) string {
-	cases := "heat = CASE id"
-	for _, id := range ids {
-		cases += " WHEN " + p.Add(id) + " THEN CAST(" + p.Add(warm[id]) + " AS BIGINT)"
-	}
-	return cases + " ELSE heat END"
-}

@@ -86,9 +86,8 @@ func (s *Store) merge(
 	if err != nil {
 		return err
 	}
-	here := slices.DeleteFunc(slices.Clone(both), func(m merged) bool { return m.box == feedback.Bin })
 	tallies, err := known.of(ctx, tx, accountID, map[feedback.ID][]member{
-		r.ID: {asMember(r)}, root.ID: append(members(here), asMember(r), asMember(root)),
+		r.ID: {asMember(r)}, root.ID: append(counting(both), asMember(r), asMember(root)),
 	})
 	if err != nil {
 		return err
@@ -157,12 +156,8 @@ func (s *Store) UnmergeRequest(
 		for _, m := range sets[id] {
 			leave[m.id] = true
 		}
-		sets[root.ID] = []member{asMember(root)}
-		for _, m := range all {
-			if m.box != feedback.Bin && !leave[m.id] {
-				sets[root.ID] = append(sets[root.ID], m.member)
-			}
-		}
+		left := slices.DeleteFunc(slices.Clone(all), func(m merged) bool { return leave[m.id] })
+		sets[root.ID] = append(counting(left), asMember(root))
 		tallies, err := known.of(ctx, tx, accountID, sets)
 		if err != nil {
 			return err
@@ -273,21 +268,34 @@ func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedbac
 
 // readMerged returns all merged requests of the trees with the given roots, by id.
 func readMerged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]merged, error) {
-	p := database.Parameters{accountID}
-	all, err := database.All(ctx, tx, func(r database.Row) (m merged, err error) {
-		err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.hidden, &m.votes, &m.version)
-		return m, err
-	}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, hidden, votes, version FROM requests"+
-		" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, roots)+")", p...)
+	var all []merged
+	for _, piece := range database.Powers(roots) {
+		p := database.Parameters{accountID}
+		some, err := database.All(ctx, tx, func(r database.Row) (m merged, err error) {
+			err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.hidden, &m.votes, &m.version)
+			return m, err
+		}, "SELECT id, app_id, merged_parent_id, merged_into_id, box, merged_status, hidden, votes, version FROM requests"+
+			" WHERE account_id = $1 AND merged_into_id IN ("+database.List(&p, piece)+")", p...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
 	// With ORDER BY, SQLite would walk over all requests of the account.
 	slices.SortFunc(all, func(a, b merged) int { return a.id.Compare(b.id) })
-	return all, err
+	return all, nil
 }
 
-func members(all []merged) []member {
-	list := make([]member, len(all))
-	for i, m := range all {
-		list[i] = m.member
+// counts reports whether the votes of the request count at its root.
+func (m merged) counts() bool { return m.box != feedback.Bin }
+
+// counting returns those of the merged requests whose votes count at their root.
+func counting(all []merged) []member {
+	list := make([]member, 0, len(all)+2) // and those that callers add
+	for _, m := range all {
+		if m.counts() {
+			list = append(list, m.member)
+		}
 	}
 	return list
 }
@@ -297,8 +305,7 @@ func trees(unmerged, all []merged) map[feedback.ID][]member {
 	sets := make(map[feedback.ID][]member, len(unmerged))
 	children := childrenOf(all)
 	for _, m := range unmerged {
-		below := slices.DeleteFunc(descendantsOf(children, m.id), func(d merged) bool { return d.box == feedback.Bin })
-		sets[m.id] = append(members(below), m.member)
+		sets[m.id] = append(counting(descendantsOf(children, m.id)), m.member)
 	}
 	return sets
 }

@@ -94,7 +94,7 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 
 // recounted are the counters of a request and the numbers that its rows give.
 type recounted struct {
-	member
+	id                    feedback.ID
 	counted, rows         tally
 	comments, commentRows int64
 }
@@ -116,10 +116,9 @@ func (s *Store) recountRequests(
 				return err
 			}
 			some, err = database.All(ctx, tx, func(r database.Row) (t recounted, err error) {
-				err = r.Scan(&t.id, &t.version, &t.votes, &t.counted.readers, &t.counted.heat, &t.comments, &t.commentRows)
-				t.counted.votes = t.votes
+				err = r.Scan(&t.id, &t.counted.votes, &t.counted.readers, &t.counted.heat, &t.comments, &t.commentRows)
 				return t, err
-			}, `SELECT r.id, r.version, r.votes, r.readers, r.heat, r.comments,
+			}, `SELECT r.id, r.votes, r.readers, r.heat, r.comments,
 					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
 				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4
 				ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
@@ -149,24 +148,18 @@ func (s *Store) recountRequests(
 func countAgain(ctx context.Context, tx *sql.Tx, accountID feedback.ID, some []recounted) error {
 	sets := make(map[feedback.ID][]member, len(some))
 	for _, r := range some {
-		sets[r.id] = []member{r.member}
+		sets[r.id] = []member{{id: r.id}}
 	}
-	for _, piece := range database.Powers(slices.Collect(maps.Keys(sets))) {
-		all, err := readMerged(ctx, tx, accountID, piece...)
-		if err != nil {
-			return err
-		}
-		for _, m := range all {
-			if m.box != feedback.Bin {
-				sets[m.root] = append(sets[m.root], m.member)
-			}
-		}
+	all, err := readMerged(ctx, tx, accountID, slices.Collect(maps.Keys(sets))...)
+	if err != nil {
+		return err
 	}
+	addMerged(sets, all)
 	rows, err := countRows(ctx, tx, accountID, sets, nil)
 	for i := range some {
 		r := &some[i]
 		if r.rows = rows[r.id]; r.rows.votes == 0 {
-			r.rows.votes = max(0, min(r.votes, 1))
+			r.rows.votes = max(0, min(r.counted.votes, 1))
 		}
 	}
 	return err

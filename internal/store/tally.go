@@ -118,25 +118,20 @@ func (t *tallied) make(ctx context.Context, tx *sql.Tx, accountID feedback.ID, s
 	if err != nil {
 		return err
 	}
-	for id, set := range sets {
-		now, err := versions(ctx, tx, accountID, idsOf(set))
-		if err != nil {
-			return err
+	ids := map[feedback.ID]bool{}
+	for _, set := range sets {
+		for _, m := range set {
+			ids[m.id] = true
 		}
+	}
+	now, err := versions(ctx, tx, accountID, slices.Collect(maps.Keys(ids)))
+	for id, set := range sets {
 		for i := range set {
 			set[i].version = now[set[i].id]
 		}
 		t.made[keyOf(set)] = counted[id]
 	}
-	return nil
-}
-
-func idsOf(set []member) []feedback.ID {
-	ids := make([]feedback.ID, len(set))
-	for i, m := range set {
-		ids[i] = m.id
-	}
-	return ids
+	return err
 }
 
 // keyOf returns what tells sets of requests, and their versions, apart.
@@ -233,20 +228,24 @@ func saveTallies(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now *fe
 			p.Add(*now)
 			also = ", " + touched
 		}
-		votes, readers, heat := "votes = CASE id", "readers = CASE id", "heat = CASE id"
-		for _, id := range piece {
-			t := tallies[id]
-			when := " WHEN " + p.Add(id) + " THEN CAST("
-			votes += when + p.Add(t.votes) + " AS BIGINT)"
-			readers += when + p.Add(t.readers) + " AS BIGINT)"
-			heat += when + p.Add(t.heat) + " AS BIGINT)"
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE requests SET "+votes+" END, "+readers+" END, "+heat+" END"+also+
+		set := "votes = " + perRequest(&p, piece, func(id feedback.ID) int64 { return tallies[id].votes }) +
+			", readers = " + perRequest(&p, piece, func(id feedback.ID) int64 { return tallies[id].readers }) +
+			", heat = " + perRequest(&p, piece, func(id feedback.ID) int64 { return tallies[id].heat })
+		if _, err := tx.ExecContext(ctx, "UPDATE requests SET "+set+also+
 			" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// perRequest returns the value of each of the requests that a statement changes.
+func perRequest(p *database.Parameters, ids []feedback.ID, value func(feedback.ID) int64) string {
+	cases := "CASE id"
+	for _, id := range ids {
+		cases += " WHEN " + p.Add(id) + " THEN CAST(" + p.Add(value(id)) + " AS BIGINT)"
+	}
+	return cases + " END"
 }
 
 // root is a request whose merged requests enter or leave the bin.
@@ -279,20 +278,26 @@ func (s *Store) tallyRoots(
 		found = append(found, r)
 		sets[id] = []member{{id, version, r.votes}}
 	}
-	for _, m := range all {
-		box, moves := moved[m.id]
-		if !moves {
-			box = m.box
-		}
-		if box != feedback.Bin {
-			sets[m.root] = append(sets[m.root], m.member)
+	for i, m := range all {
+		if box, moves := moved[m.id]; moves {
+			all[i].box = box
 		}
 	}
+	addMerged(sets, all)
 	tallies, err := known.of(ctx, tx, accountID, sets)
 	for i := range found {
 		found[i].tally = tallies[found[i].id]
 	}
 	return found, err
+}
+
+// addMerged adds the merged requests whose votes count to the sets of their roots.
+func addMerged(sets map[feedback.ID][]member, all []merged) {
+	for _, m := range all {
+		if m.counts() {
+			sets[m.root] = append(sets[m.root], m.member)
+		}
+	}
 }
 
 // saveRoots sets the counters of roots, and logs where the number of votes has changed. Nobody is shown the others, so

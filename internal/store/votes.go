@@ -94,7 +94,8 @@ func (s *Store) removeVote(
 	now := feedback.At(s.now())
 	changes := make([]feedback.Change, 0, len(ids))
 	params := database.Parameters{accountID, now}
-	set := setHeat(&params, left, ids) + ", " + addReaders(&params, -1, leave, ids)
+	set := "heat = " + perRequest(&params, ids, func(id feedback.ID) int64 { return left[id] }) +
+		", readers = readers - " + perRequest(&params, ids, func(id feedback.ID) int64 { return leave[id] })
 	counted, err := database.All(ctx, tx, scanVoteCount, "UPDATE requests SET votes = votes - 1, "+set+", "+touched+
 		" WHERE account_id = $1 AND id IN ("+database.List(&params, ids)+") RETURNING id, votes", params...)
 	if err != nil {
@@ -108,15 +109,6 @@ func (s *Store) removeVote(
 		changes = append(changes, c)
 	}
 	return changelog.Record(ctx, tx, accountID, now, changes...)
-}
-
-// addReaders returns the assignment that adds to the readers of requests.
-func addReaders(p *database.Parameters, sign int64, more map[feedback.ID]int64, ids []feedback.ID) string {
-	cases := "readers = readers + CASE id"
-	for _, id := range ids {
-		cases += " WHEN " + p.Add(id) + " THEN CAST(" + p.Add(sign*more[id]) + " AS BIGINT)"
-	}
-	return cases + " END"
 }
 
 // voteCount is the number of votes of a request.
