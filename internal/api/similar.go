@@ -80,8 +80,10 @@ func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSim
 	if len(shared) == 0 {
 		return result, nil
 	}
+	portal := v.app.Settings.Portal
 	found, err := a.Store.Index.Similar(ctx, v.app.AccountID, index.Likeness{
-		AppID: v.app.ID, Text: in.Text, Shared: shared, Titles: v.app.Settings.OnlyTitles(), Limit: maxWidgetSimilar,
+		AppID: v.app.ID, Text: in.Text, Shared: shared, Limit: maxWidgetSimilar,
+		Titles: portal.Access != feedback.AccessPublic || !portal.Descriptions, // anybody can read what a public portal shows
 	})
 	for _, r := range found {
 		result.Requests = append(result.Requests, feedback.SharedRequest{ID: r.ID, Title: r.Title, Status: r.Status, Votes: r.Votes})

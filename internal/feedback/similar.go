@@ -11,10 +11,6 @@ type Similar struct {
 	Score  float64 // similarity, from 0 to 1
 }
 
-// OnlyTitles reports whether the portal keeps descriptions from people outside, so that they must not learn their words
-// by looking for similar requests either.
-func (s Settings) OnlyTitles() bool { return s.Portal.On() && !s.Portal.Descriptions }
-
 // Shared returns the statuses of the requests that widget users may see, unless these are hidden.
 // It returns nil if they may see none.
 func (s Settings) Shared() []Status {

@@ -36,9 +36,11 @@ const (
 type Likeness struct {
 	AppID  feedback.ID
 	Text   string
-	Except *feedback.ID      // a request that is left out, with those merged into it
-	Shared []feedback.Status // only requests with these statuses, and not hidden ones; nil means any
-	Titles bool              // only words of titles count, so that the answer does not tell what descriptions say
+	Except *feedback.ID // a request that is left out, with those merged into it
+	// Shared are the statuses of the requests that people outside may see, unless they are hidden, or nil if everything
+	// may be found. The answer does not tell what other requests say, also not those that are merged into shared ones.
+	Shared []feedback.Status
+	Titles bool // with Shared: descriptions are not shown, so that the answer must not tell what they say either
 	Limit  int
 }
 
@@ -103,16 +105,14 @@ func similarTo(
 				break
 			}
 			left -= c.bytes
-			if c.shown != nil && l.shows(*c.shown) {
-				compared, shown[c.shown.ID] = append(compared, c), true
-			}
+			compared, shown[c.shown.ID] = append(compared, c), true
 		}
 		if l.Shared == nil || len(shown) >= candidateChunk/2 || left <= 0 {
 			break
 		}
 	}
-	if l.Titles { // how many requests have a word in their description shows in the other weights
-		weights = titleWeights(len(q.Terms), wanted, compared)
+	if l.Shared != nil { // the other weights tell how many requests have a word that are not shared
+		weights = weightsAmong(compared, len(q.Terms), wanted)
 	}
 	return best(q, weights, compared, l.Limit), nil
 }
@@ -138,8 +138,12 @@ func best(q search.Question, weights []float64, compared []comparison, limit int
 }
 
 // shows reports whether a request may be in the answer.
-func (l Likeness) shows(r titled) bool {
-	return (l.Except == nil || r.ID != *l.Except) && (l.Shared == nil || !r.hidden && slices.Contains(l.Shared, r.Status))
+func (l Likeness) shows(r titled) bool { return (l.Except == nil || r.ID != *l.Except) && l.counts(r) }
+
+// counts reports whether the words of a request count. Those of a merged one do if it would be shared without the merge:
+// people outside may know its words already, and find the request that it is merged into.
+func (l Likeness) counts(r titled) bool {
+	return l.Shared == nil || !r.hidden && slices.Contains(l.Shared, r.status)
 }
 
 // comparison is a candidate that is compared with a question.
@@ -147,15 +151,25 @@ type comparison struct {
 	title search.Title
 	bytes int       // of the title
 	found []float64 // as in candidate; nothing if only the title counts
-	shown *titled   // the request itself or the one it was merged into; nil if that is not live
+	shown *titled   // the request itself or the one it was merged into
 }
 
-// titleWeights returns the weights of the terms of a question among the titles that have some of its words.
-func titleWeights(terms int, wanted []wantedWord, compared []comparison) []float64 {
+// has reports whether a request has a word or one that is as similar to the question.
+func (c comparison) has(w wantedWord) bool {
+	for term, likeness := range w.terms {
+		if c.found[term] < likeness {
+			return c.title.Has(w.word)
+		}
+	}
+	return true
+}
+
+// weightsAmong returns the weights of the terms of a question among requests that have some of its words.
+func weightsAmong(compared []comparison, terms int, wanted []wantedWord) []float64 {
 	counts := map[string]int64{}
 	for _, c := range compared {
 		for _, w := range wanted {
-			if c.title.Has(w.word) {
+			if c.has(w) {
 				counts[w.word]++
 			}
 		}
@@ -163,7 +177,8 @@ func titleWeights(terms int, wanted []wantedWord, compared []comparison) []float
 	return weigh(terms, wanted, counts, int64(len(compared)))
 }
 
-// readTitles reads the titles of candidates that are live, in their order.
+// readTitles reads the titles of those candidates that are live, that count and whose answer may be shown, in their
+// order.
 func readTitles(
 	ctx context.Context, tx database.Queryer, accountID feedback.ID, l Likeness, candidates []candidate,
 ) (compared []comparison, err error) {
@@ -190,17 +205,16 @@ func readTitles(
 	maps.Copy(roots, read)
 	for _, c := range candidates {
 		r, live := read[c.id]
-		if !live {
+		if !live || !l.counts(r) {
 			continue
 		}
-		one := comparison{title: search.NewTitle(r.Title), bytes: len(r.Title), found: c.found, shown: &r}
+		shown := r
 		if r.mergedInto != nil {
-			root, live := roots[*r.mergedInto]
-			if one.shown = &root; !live {
-				one.shown = nil
-			}
+			shown, live = roots[*r.mergedInto]
 		}
-		compared = append(compared, one)
+		if live && l.shows(shown) {
+			compared = append(compared, comparison{search.NewTitle(r.Title), len(r.Title), c.found, &shown})
+		}
 	}
 	return compared, nil
 }
@@ -212,6 +226,7 @@ type titled struct {
 	box        feedback.Box
 	hidden     bool
 	mergedInto *feedback.ID
+	status     feedback.Status // its own, before it was merged
 }
 
 // titles returns those of the requests that are live in the app. The statement has no
@@ -225,9 +240,10 @@ func titles(
 	}
 	p := database.Parameters{accountID}
 	rows, err := database.All(ctx, tx, func(r database.Row) (t titled, err error) {
-		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.hidden, &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto)
+		err = r.Scan(&t.ID, &t.appID, (*string)(&t.box), &t.hidden, &t.Title, (*string)(&t.Status), &t.Votes, &t.mergedInto,
+			(*string)(&t.status))
 		return t, err
-	}, "SELECT id, app_id, box, hidden, title, status, votes, merged_into_id FROM requests"+
+	}, "SELECT id, app_id, box, hidden, title, status, votes, merged_into_id, COALESCE(merged_status, status) FROM requests"+
 		" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+")", p...)
 	for _, r := range rows {
 		if r.appID == appID && r.box == feedback.Live {

@@ -83,74 +83,125 @@ func TestSimilar(t *testing.T) {
 	})
 }
 
-// TestSimilarTitles: if only titles count, nobody can tell from an answer what descriptions say: it is the same as
-// without descriptions. Merged requests count, and so do those that the index does not have yet.
-func TestSimilarTitles(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		r := storetest.NewRig(t, at)
-		account := r.NewAccount("Acme")
-		random := rand.New(rand.NewPCG(1, 2))
-		words := strings.Fields("dark night nihgt mode report reports export csv calendar week siemens simens prices")
-		text := func(most int) string {
-			var some []string
-			for range 1 + random.IntN(most) {
-				some = append(some, words[random.IntN(len(words))])
-			}
-			return strings.Join(some, " ")
-		}
-		var apps [2]feedback.App
-		for i := range apps {
-			apps[i] = r.NewApp(account)
-		}
-		for n := range 50 {
-			title := text(3)
-			for i, description := range []string{"", text(6)} {
-				request := feedback.NewRequest(title, description)
-				if request.Hidden = n%7 == 0; n%3 == 0 {
-					request.Status = "planned"
-				}
-				if _, err := r.Submit(ctx, store.Submission{App: apps[i], Request: request}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		for _, app := range apps {
-			ids := r.IDs(app)
-			slices.SortFunc(ids, feedback.ID.Compare)
-			for n := 1; n < len(ids); n += 5 {
-				if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3",
-					ids[n-1], account.ID, ids[n]); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		found := 0
-		for range 2 {
-			for range 100 {
-				question := text(4)
-				var answers [2][]string
-				for i, app := range apps {
-					similar, err := r.Index.Similar(ctx, account.ID, index.Likeness{
-						AppID: app.ID, Text: question, Shared: feedback.Statuses(), Titles: true, Limit: 10,
-					})
-					if err != nil {
-						t.Fatal(err)
+// TestSimilarOutside: people outside cannot tell from an answer what is kept from them: it is the same as if the app
+// had nothing else. A merged request counts if the app would show it unmerged. This holds for requests that the index
+// does not have yet, too.
+func TestSimilarOutside(t *testing.T) {
+	for name, titles := range map[string]bool{"titles": true, "descriptions": false} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, at storetest.Place) {
+				p := newPlanted(t, at, titles)
+				found := 0
+				for range 2 {
+					for range 100 {
+						question := p.text(4)
+						without, with := p.similar(0, question), p.similar(1, question)
+						found += len(without)
+						if diff := cmp.Diff(without, with); diff != "" {
+							t.Fatalf("%q (-without what is not shown +with it):\n%s", question, diff)
+						}
 					}
-					for _, s := range similar {
-						answers[i] = append(answers[i], fmt.Sprint(s.Title, s.Status, s.Score))
-					}
+					p.IndexAll()
 				}
-				found += len(answers[0])
-				if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
-					t.Fatalf("%q (-without descriptions +with):\n%s", question, diff)
+				if found < 200 {
+					t.Errorf("found only %d requests", found)
 				}
+			})
+		})
+	}
+}
+
+// planted has two apps that people outside cannot tell apart. The second one also has what is kept from them.
+type planted struct {
+	*storetest.Rig
+	titles bool
+	random *rand.Rand
+	apps   [2]feedback.App
+}
+
+func newPlanted(t *testing.T, at storetest.Place, titles bool) *planted {
+	t.Helper()
+	p := &planted{storetest.NewRig(t, at), titles, rand.New(rand.NewPCG(1, 2)), [2]feedback.App{}}
+	account := p.NewAccount("Acme")
+	for i := range p.apps {
+		p.apps[i] = p.NewApp(account)
+	}
+	for range 40 {
+		root := p.plant(kind{status: "planned"})
+		p.plant(kind{status: "completed", root: root})
+		p.plant(kind{status: "opened", kept: true})
+		p.plant(kind{status: "planned", hidden: true, kept: true})
+		p.plant(kind{status: "planned", box: feedback.Quarantine, kept: true})
+		p.plant(kind{status: "planned", box: feedback.Bin, kept: true})
+		p.plant(kind{status: "planned", hidden: true, root: root, kept: true})
+		p.plant(kind{status: "opened", root: root, kept: true})
+		hidden := p.plant(kind{status: "planned", hidden: true, kept: true})
+		p.plant(kind{status: "planned", root: hidden, kept: true})
+	}
+	return p
+}
+
+// kind is what a request is like.
+type kind struct {
+	status feedback.Status
+	hidden bool
+	box    feedback.Box
+	root   *[2]feedback.ID // that it is merged into
+	kept   bool            // from people outside
+}
+
+// plant submits a request to both apps or, if it is kept from people outside, to the second one. It returns its ids.
+func (p *planted) plant(k kind) *[2]feedback.ID {
+	p.T.Helper()
+	var ids [2]feedback.ID
+	title, description := p.text(3), p.text(6)
+	for i, app := range p.apps {
+		if k.kept && i == 0 {
+			continue
+		}
+		request := feedback.NewRequest(title, description)
+		if p.titles && i == 0 {
+			request.Description = ""
+		}
+		if request.Status, request.Hidden = k.status, k.hidden; k.box != "" {
+			request.Box = k.box
+		}
+		submitted, err := p.Submit(ctx, store.Submission{App: app, Request: request})
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		if ids[i] = submitted.ID; k.root != nil {
+			if _, err := p.MergeRequest(ctx, app.AccountID, ids[i], k.root[i], feedback.Command()); err != nil {
+				p.T.Fatal(err)
 			}
-			r.IndexAll()
 		}
-		if found < 200 {
-			t.Errorf("found only %d requests", found)
-		}
+	}
+	return &ids
+}
+
+// text returns a text of at most so many words.
+func (p *planted) text(most int) string {
+	words := strings.Fields("dark night nihgt mode report reports export csv calendar week siemens simens prices")
+	var some []string
+	for range 1 + p.random.IntN(most) {
+		some = append(some, words[p.random.IntN(len(words))])
+	}
+	return strings.Join(some, " ")
+}
+
+// similar returns what people outside find in an app.
+func (p *planted) similar(app int, text string) (found []string) {
+	p.T.Helper()
+	similar, err := p.Index.Similar(ctx, p.apps[app].AccountID, index.Likeness{
+		AppID: p.apps[app].ID, Text: text, Shared: []feedback.Status{"planned", "completed"}, Titles: p.titles, Limit: 10,
 	})
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	for _, s := range similar {
+		found = append(found, fmt.Sprint(s.Title, s.Status, s.Score))
+	}
+	return found
 }
 
 // TestFrequentWords: of a word that very many requests have, the newest requests are compared.

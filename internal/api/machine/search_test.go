@@ -89,14 +89,14 @@ func (m *model) similarRequests(w who, in, got object) (string, object) {
 	default:
 		return "requests.invalid_text", nil
 	}
-	return "ok", m.alike(got, a, text, 10, func(r *request) bool { return r != but })
+	return "ok", m.alike(got, a, text, 10, func(r *request) bool { return r != but }, func(*request) bool { return true })
 }
 
 func (m *model) widgetSimilar(w who, in, got object) (string, object) {
 	if !w.app.allows(w.origin) {
 		return "widget.origin_not_allowed", nil
 	}
-	result := m.alike(got, w.app, in["text"].(string), 5, (*request).shared)
+	result := m.alike(got, w.app, in["text"].(string), 5, (*request).shared, (*request).sharedUnmerged)
 	for _, shown := range result["requests"].([]object) {
 		delete(shown, "score")
 	}
@@ -104,8 +104,8 @@ func (m *model) widgetSimilar(w who, in, got object) (string, object) {
 }
 
 // alike returns the expected result: the requests of the answer that are allowed, each once and
-// with its present values. If a request has exactly this title, the first score must be 1.
-func (m *model) alike(got object, a *app, text string, most int, may func(*request) bool) object {
+// with its present values. If a request that counts has exactly this title, the first score must be 1.
+func (m *model) alike(got object, a *app, text string, most int, may, counts func(*request) bool) object {
 	here := func(r *request) bool { return r.app == a && r.live() }
 	shown, least := []object{}, 1.0
 	list, _ := got["requests"].([]any)
@@ -120,7 +120,7 @@ func (m *model) alike(got object, a *app, text string, most int, may func(*reque
 	}
 	same := find(m.requests, func(r *request) bool {
 		root := r.whereItCounts()
-		return here(r) && root != nil && r.title == text && may(root)
+		return here(r) && root != nil && r.title == text && may(root) && counts(r)
 	})
 	if same != nil && len(wordsIn(text)) > 0 && (len(shown) == 0 || likeness(shown[0]) < 1) {
 		shown = append(shown, object{"missing": same.id})

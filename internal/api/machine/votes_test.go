@@ -249,7 +249,12 @@ func (m *model) widgetVote(w who, in, _ object) (string, object) {
 }
 
 // shared reports whether users of the widget may see the request.
-func (r *request) shared() bool {
+func (r *request) shared() bool { return r.sharedAs(r.status) }
+
+// sharedUnmerged reports whether they might see it if it were not merged.
+func (r *request) sharedUnmerged() bool { return r.sharedAs(cmp.Or(r.former, r.status)) }
+
+func (r *request) sharedAs(status string) bool {
 	if r.quarantined || r.hidden {
 		return false
 	}
@@ -257,7 +262,7 @@ func (r *request) shared() bool {
 	case "all":
 		return true
 	case "triaged":
-		return !slices.Contains([]string{"opened", "declined", "duplicate"}, r.status)
+		return !slices.Contains([]string{"opened", "declined", "duplicate"}, status)
 	}
 	return false
 }
