@@ -3652,6 +3652,9 @@ type MailStatusResult struct {
 	// State away: it cannot be reached. refused: it refuses the login or the sender. Meanwhile mails wait.
 	State MailStatusResultState `json:"state"`
 
+	// Today How much of its limits the account has used today (UTC); null if the service sends no mail.
+	Today nullable.Nullable[Today] `json:"today"`
+
 	// Waiting Mails of the account that wait, at most 1,000.
 	Waiting int64 `json:"waiting"`
 }
@@ -4892,6 +4895,21 @@ type TextKind string
 
 // Theme The colours; auto follows the browser.
 type Theme string
+
+// Today defines model for Today.
+type Today struct {
+	// Mails Mails that people outside your team got.
+	Mails int64 `json:"mails"`
+
+	// MostMails How many they can get; null if there is no limit. Further mails wait until the next day.
+	MostMails nullable.Nullable[int64] `json:"most_mails"`
+
+	// MostVerified How many these can be; null if there is no limit. Further people are asked to confirm.
+	MostVerified nullable.Nullable[int64] `json:"most_verified"`
+
+	// Verified People who get mail without having confirmed, because an identity token verified them.
+	Verified int64 `json:"verified"`
+}
 
 // Token defines model for Token.
 type Token struct {

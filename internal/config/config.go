@@ -53,6 +53,8 @@ type Serve struct {
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Other limits follow from it: as many votes, searches for similar requests, calls that read changelogs and boards, and calls about what somebody asked for per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all of them off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
 	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" secret:"" placeholder:"URL"`
+	MailsPerDay    int       `help:"E-mails that an account may send to people outside its team on a day (UTC). Further ones wait until the next day. 0 means no limit." default:"5000" env:"GATHERKIT_MAILS_PER_DAY"`
+	VerifiedPerDay int       `help:"People whom identity tokens of an account may verify on a day (UTC), so that they get e-mail without confirming it first. Further ones are asked. 0 means no limit." default:"100" env:"GATHERKIT_VERIFIED_PER_DAY"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Minimum level to log: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
@@ -85,8 +87,12 @@ func (s *Serve) Validate() error {
 	if s.SMTP != "" && s.PublicURL.URL == nil {
 		return errors.New("--smtp needs --public-url, which mails link to")
 	}
-	if s.SubmitRate < 0 {
-		return fmt.Errorf("--submit-rate must be 0 (no limit) or greater, not %d", s.SubmitRate)
+	for flag, limit := range map[string]int{
+		"--submit-rate": s.SubmitRate, "--mails-per-day": s.MailsPerDay, "--verified-per-day": s.VerifiedPerDay,
+	} {
+		if limit < 0 {
+			return fmt.Errorf("%s must be 0 (no limit) or greater, not %d", flag, limit)
+		}
 	}
 	return nil
 }

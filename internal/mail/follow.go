@@ -185,7 +185,8 @@ func (s *Sender) begin(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 	return nil
 }
 
-// welcome stores that somebody wants mail, and asks those to confirm who are not verified.
+// welcome stores that somebody wants mail, and asks those to confirm who are not verified. If the account has verified
+// too many people today, it asks the others, too.
 func (s *Sender) welcome(ctx context.Context, tx *sql.Tx, w wish) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO mail_people
 		(account_id, app_id, address, email, locale, state, state_at, pace, asked, asked_at, mailed_at)
@@ -199,11 +200,17 @@ func (s *Sender) welcome(ctx context.Context, tx *sql.Tx, w wish) error {
 		return err
 	}
 	state := p.state
-	switch {
-	case w.verified:
-		state = Confirmed
-	case state == Stopped:
+	if state == Stopped {
 		state = Asked
+	}
+	if w.verified && state == Asked {
+		allowed, err := s.allowVerified(ctx, tx, p.accountID)
+		if err != nil {
+			return err
+		}
+		if allowed {
+			state = Confirmed
+		}
 	}
 	if state != p.state {
 		if err := s.enter(ctx, tx, &p, state); err != nil {

@@ -38,6 +38,7 @@ type rig struct {
 	account feedback.Account
 	app     feedback.App
 	by      feedback.Actor
+	limits  mail.Limits
 }
 
 func newRig(t *testing.T, at storetest.Place) *rig {
@@ -65,7 +66,7 @@ func (r *rig) senderOf(s *store.Store, address string) *mail.Sender {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	return mail.NewSender(s.Mail, server, home, key)
+	return mail.NewSender(s.Mail, server, r.limits, home, key)
 }
 
 func (r *rig) must(err error) {

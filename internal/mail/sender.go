@@ -37,6 +37,7 @@ type Sender struct {
 	Outcomes lease.Outcomes // of Works
 
 	server Server
+	limits Limits
 	home   *url.URL
 	key    []byte
 	next   feedback.ID // the account after which follow continues
@@ -46,9 +47,9 @@ type Sender struct {
 }
 
 // NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
-func NewSender(m *Mail, server Server, home *url.URL, key []byte) *Sender {
+func NewSender(m *Mail, server Server, l Limits, home *url.URL, key []byte) *Sender {
 	return &Sender{
-		Mail: m, server: server, home: home, key: key,
+		Mail: m, server: server, limits: l, home: home, key: key,
 		news: turns{table: "mail_follows"}, digests: turns{table: "mail_digests"}, letters: turns{table: "mails"}, asks: newAsks(),
 	}
 }
@@ -241,13 +242,15 @@ func (s *Sender) claim(ctx context.Context, w *waiting) (wanted bool, err error)
 		if wanted = p.state == wants[w.kind]; !wanted {
 			return remove(ctx, tx, *w)
 		}
+		if wanted, err = s.allowMail(ctx, tx, *w); !wanted {
+			return err
+		}
 		var limited *feedback.Error
 		if w.kind == confirmMail && w.attempts == 1 && errors.As(s.asks.allowMail(s.now()), &limited) {
 			wanted = false
-			_, err = tx.ExecContext(ctx, "UPDATE mails SET due_at = $3, attempts = 0 WHERE account_id = $1 AND id = $2",
-				w.accountID, w.id, after(now, limited.RetryAfter))
+			return putBack(ctx, tx, *w, after(now, limited.RetryAfter))
 		}
-		return err
+		return nil
 	})
 	return wanted, err
 }
@@ -263,6 +266,11 @@ func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed e
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		switch {
 		case result == delivered:
+			if w.appID != nil {
+				if err := s.countMail(ctx, tx, w.accountID); err != nil {
+					return err
+				}
+			}
 			return remove(ctx, tx, w)
 		case result == bounced && w.appID != nil: // somebody outside
 			s.log.Warn("an address takes no mail", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)

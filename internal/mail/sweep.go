@@ -19,8 +19,8 @@ const (
 	forgetMails = 7 * 24 * time.Hour
 )
 
-// Sweep deletes what has expired: addresses that were not confirmed or get no mail any more, and mails that wait
-// although nobody sends them.
+// Sweep deletes what has expired: addresses that were not confirmed or get no mail any more, mails that wait although
+// nobody sends them, and the counts of former days.
 func (s *Sender) Sweep(ctx context.Context) error {
 	accounts, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM mail_positions")
 	if err != nil {
@@ -34,6 +34,9 @@ func (s *Sender) Sweep(ctx context.Context) error {
 		failed.Add(sweep.InChunks(ctx, s.db, "DELETE FROM mails WHERE account_id = $1 AND id IN"+
 			" (SELECT id FROM mails WHERE account_id = $1 AND id < $2 LIMIT $3)",
 			accountID, feedback.FirstIDAt(s.now().Add(-forgetMails)), sweep.Chunk))
+		number, _ := day(s.now())
+		failed.Add(sweep.InChunks(ctx, s.db, "DELETE FROM mail_days WHERE account_id = $1 AND day IN"+
+			" (SELECT day FROM mail_days WHERE account_id = $1 AND day < $2 LIMIT $3)", accountID, number, sweep.Chunk))
 	}
 	return failed.Err()
 }

@@ -41,6 +41,7 @@ indexed_requests account_id beside accounts
 join_links account_id beside accounts
 login_failures subject
 logins email
+mail_days account_id beside accounts
 mail_digests account_id beside accounts
 mail_follows account_id beside accounts
 mail_people account_id beside accounts

@@ -178,7 +178,7 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	onPortal(r, app, request.ID)
 	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example") // nobody listens, so mails wait
 	must(err)
-	must(mail.NewSender(r.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
+	must(mail.NewSender(r.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 	return request.ID, file
 }
 

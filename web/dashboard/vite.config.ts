@@ -23,12 +23,13 @@ export default defineConfig({
     rollupOptions: {
       output: {
         // A few chunks compress better than thirty: the libraries, what all pages share, the inbox, the details of a
-        // request, what the keyboard opens, and the pages besides. Portal and Changelog have chunks of their own.
+        // request, what the keyboard opens, webhooks, and the pages besides. Portal and Changelog have chunks of their own.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
             { name: "vendor", test: /node_modules/, priority: 1 },
-            { name: "pages", test: matching("account|apps/(?!sections)|color|insights|mentions/M", "team|tokens|webhooks|pages/Join") },
+            { name: "pages", test: matching("account|apps/(?!sections)|color|insights|mentions/M", "team|tokens|pages/Join") },
+            { name: "webhooks", test: matching("webhooks") },
             { name: "help", test: matching("shell/(Palette|ShortcutsHelp)") },
             {
               name: "ui",

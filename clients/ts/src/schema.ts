@@ -3309,6 +3309,8 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "away" | "refused";
+            /** @description How much of its limits the account has used today (UTC); null if the service sends no mail. */
+            today: components["schemas"]["Today"] | null;
             /**
              * Format: int64
              * @description Mails of the account that wait, at most 1,000.
@@ -4388,6 +4390,28 @@ export interface components {
          * @enum {string}
          */
         Theme: "auto" | "light" | "dark";
+        Today: {
+            /**
+             * Format: int64
+             * @description Mails that people outside your team got.
+             */
+            mails: number;
+            /**
+             * Format: int64
+             * @description How many they can get; null if there is no limit. Further mails wait until the next day.
+             */
+            most_mails: number | null;
+            /**
+             * Format: int64
+             * @description How many these can be; null if there is no limit. Further people are asked to confirm.
+             */
+            most_verified: number | null;
+            /**
+             * Format: int64
+             * @description People who get mail without having confirmed, because an identity token verified them.
+             */
+            verified: number;
+        };
         Token: {
             /**
              * Format: uuid
@@ -5324,6 +5348,7 @@ export type TagsListParams = components['schemas']['TagsListParams'];
 export type TagsListResult = components['schemas']['TagsListResult'];
 export type TextKind = components['schemas']['TextKind'];
 export type Theme = components['schemas']['Theme'];
+export type Today = components['schemas']['Today'];
 export type Token = components['schemas']['Token'];
 export type TokenKind = components['schemas']['TokenKind'];
 export type TokenPair = components['schemas']['TokenPair'];
@@ -8362,7 +8387,13 @@ export interface operations {
                      *         "since": null,
                      *         "waiting": 0,
                      *         "failing": 0,
-                     *         "failures": []
+                     *         "failures": [],
+                     *         "today": {
+                     *           "mails": 0,
+                     *           "most_mails": 5000,
+                     *           "verified": 0,
+                     *           "most_verified": 100
+                     *         }
                      *       }
                      *     }
                      */

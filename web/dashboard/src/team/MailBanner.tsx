@@ -1,42 +1,64 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 
 import { mailQuery } from "../api/queries";
 import type { Unsent } from "../api/types";
 import { useSession } from "../api/session";
 import { WarningIcon } from "../ui/icons";
-import { count, moment, Time } from "../ui/marks";
+import { count, moment, number, Time } from "../ui/marks";
 
-// MailBanner tells admins that mail does not work and what to do, and which mail failed.
+// MailBanner tells admins that mail does not work and what to do, which mail failed, and that a limit is near.
 export function MailBanner() {
   const { can, mail } = useSession();
   const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
+  const today = status?.today;
   return (
     <div role="status">
       {status && status.state !== "ok" && (
-        <div className="card mail-banner">
-          <WarningIcon size={20} />
-          <div>
-            <h2>{status.state === "away" ? "The mail server cannot be reached" : "The mail server refuses our mail"}</h2>
-            <p>
-              It began <Time at={status.since!} />. {count(status.waiting, "mail")}{" "}
-              {status.waiting === 1 ? "waits and is" : "wait and are"} sent as soon as it works. The command{" "}
-              <code>gatherkit mail-test</code> shows what is wrong.
-            </p>
-            <p className="quiet small">{status.error}</p>
-          </div>
-        </div>
+        <Banner title={status.state === "away" ? "The mail server cannot be reached" : "The mail server refuses our mail"}>
+          <p>
+            It began <Time at={status.since!} />. Until it works, {count(status.waiting, "mail")} must wait. The command{" "}
+            <code>gatherkit mail-test</code> shows what is wrong.
+          </p>
+          <p className="quiet small">{status.error}</p>
+        </Banner>
       )}
       {status && status.failing > 0 && (
-        <div className="card mail-banner">
-          <WarningIcon size={20} />
-          <div>
-            <h2>{count(status.failing, "mail")} could not be sent</h2>
-            <ul className="mail-failures">
-              {status.failures.map((failure, n) => <FailureItem key={n} failure={failure} />)}
-            </ul>
-          </div>
-        </div>
+        <Banner title={`${count(status.failing, "mail")} could not be sent`}>
+          <ul className="mail-failures">
+            {status.failures.map((failure, n) => <FailureItem key={n} failure={failure} />)}
+          </ul>
+        </Banner>
       )}
+      {today && (
+        <>
+          <Used n={today.mails} most={today.most_mails} what="mails sent today">
+            Mails beyond the limit wait until midnight UTC.
+          </Used>
+          <Used n={today.verified} most={today.most_verified} what="people verified today">
+            People beyond the limit are asked to confirm their address, until midnight UTC.
+          </Used>
+        </>
+      )}
+    </div>
+  );
+}
+
+// Used says that most of a limit is used.
+function Used({ n, most, what, children }: { n: number; most: number | null; what: string; children: string }) {
+  return most && n >= 0.8 * most && (
+    <Banner title={`${number(n)} of ${number(most)} ${what}`}><p>{children}</p></Banner>
+  );
+}
+
+function Banner({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="card mail-banner">
+      <WarningIcon size={20} />
+      <div>
+        <h2>{title}</h2>
+        {children}
+      </div>
     </div>
   );
 }

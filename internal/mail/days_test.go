@@ -1,0 +1,146 @@
+package mail_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/mail"
+	"gatherkit/internal/mail/mailtest"
+	"gatherkit/internal/signed"
+	"gatherkit/internal/store/storetest"
+)
+
+// today checks how much of its limits the account has used.
+func (r *rig) today(mails, verified int64) {
+	r.T.Helper()
+	got, err := r.sender.Today(ctx, r.account.ID)
+	r.must(err)
+	want := mail.Today{Mails: mails, Verified: verified}
+	for limit, shown := range map[int64]**int64{r.limits.Mails: &want.MostMails, r.limits.Verified: &want.MostVerified} {
+		if limit > 0 {
+			*shown = &limit
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.T.Errorf("today (-want +got):\n%s", diff)
+	}
+}
+
+// to is after, for one mail to each of the addresses.
+func (r *rig) to(d time.Duration, addresses ...string) {
+	r.T.Helper()
+	var got []string
+	for _, m := range r.after(d) {
+		got = append(got, m.To)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(addresses, got); diff != "" {
+		r.T.Errorf("mails (-want +got):\n%s", diff)
+	}
+}
+
+func (r *rig) limit(l mail.Limits) {
+	r.limits = l
+	r.sender = r.newSender(r.server.URL)
+}
+
+// TestMailsOfADay: mails to people outside that are over the limit wait until the next day, in their order. Those of
+// other accounts and links to users do not wait.
+func TestMailsOfADay(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		r.limit(mail.Limits{Mails: 3})
+		other := r.elsewhere("Other")
+		var ids []feedback.ID
+		for n := range 5 {
+			ids = append(ids, r.wants(fmt.Sprintf("p%d@example.com", n), true))
+		}
+		elsewhere := other.wants("elsewhere@example.com", true)
+		r.none(0, "nothing is new")
+		for _, id := range ids {
+			r.status(r.by, id, "planned")
+		}
+		other.status(other.by, elsewhere, "planned")
+		r.to(settled, "elsewhere@example.com", "p0@example.com", "p1@example.com", "p2@example.com")
+		r.today(3, 5)
+		if status, err := r.Mail.Status(ctx, r.account.ID); err != nil || status.Waiting != 2 || status.Failing != 0 {
+			t.Errorf("%+v; %v", status, err)
+		}
+		r.must(r.sender.Invite(ctx, r.account.ID, "Acme", "Ada", "new@example.com", "token", feedback.At(r.Clock.Now())))
+		r.one(0, "new@example.com") // an invitation
+		next := r.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		r.none(next.Sub(r.Clock.Now())-time.Millisecond, "the day has not ended")
+		r.to(time.Millisecond, "p3@example.com", "p4@example.com")
+		r.today(2, 0)
+	})
+}
+
+// TestMailsThatFail: a mail counts when the server has taken it, and once.
+func TestMailsThatFail(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		r.limit(mail.Limits{Mails: 1})
+		id := r.wants("ada@example.com", true)
+		r.none(0, "nothing is new")
+		r.status(r.by, id, "planned")
+		r.server.Refuse(func(string, string) error { return mailtest.Answer(451, [3]int{4, 3, 0}, "try again") })
+		r.none(settled, "the server refuses")
+		r.today(0, 1)
+		r.server.Refuse(nil)
+		r.one(time.Hour, "ada@example.com")
+		r.today(1, 1)
+	})
+}
+
+// TestVerifiedOfADay: further people whom identity tokens verify are asked to confirm, also those who come back after
+// they had stopped. Who has confirmed counts once.
+func TestVerifiedOfADay(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		r.limit(mail.Limits{Verified: 2})
+		other := r.elsewhere("Other")
+		r.wants("ada@example.com", true)
+		r.wants("ada@example.com", true)
+		r.none(0, "she is verified")
+		r.today(0, 1)
+		r.wants("grace@example.com", true)
+		r.none(0, "she is verified")
+		r.today(0, 2)
+		r.wants("joan@example.com", true)
+		asked := r.one(0, "joan@example.com")
+		if state := r.state("joan@example.com"); state != "asked" {
+			t.Errorf("she is %s", state)
+		}
+		r.today(1, 2)
+		other.wants("linus@example.com", true)
+		r.none(0, "another account has verified nobody")
+		r.must(r.Mail.Stop(ctx, r.links(asked, signed.ForStop)[0]))
+		r.wants("joan@example.com", true)
+		if state := r.state("joan@example.com"); state != "stopped" {
+			t.Errorf("before it is noticed, she is %s", state)
+		}
+		r.none(0, "she was asked today")
+		if state := r.state("joan@example.com"); state != "asked" {
+			t.Errorf("she is %s", state)
+		}
+		r.confirm(asked)
+		r.wants("joan@example.com", true)
+		r.none(0, "she has confirmed")
+		r.today(1, 2)
+		r.Clock.Move(24 * time.Hour)
+		r.wants("mary@example.com", true)
+		r.none(0, "a new day")
+		r.today(0, 1)
+		r.must(r.sender.Sweep(ctx))
+		var days int
+		r.must(r.Raw.QueryRowContext(ctx, "SELECT COUNT(*) FROM mail_days").Scan(&days))
+		if days != 1 {
+			t.Errorf("%d days are kept", days)
+		}
+	})
+}

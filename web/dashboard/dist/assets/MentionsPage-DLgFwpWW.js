@@ -1,1 +1,0 @@
-export{s as default}from"./pages-DT_j2JZF.js";
