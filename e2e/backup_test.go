@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestBackup(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		warning := `: file ` + filepath.Base(lost) + ` ("a.txt") is missing` +
-			"\ngatherkit: warning: the service lacks attached files, and so does the backup: 1 of 3\n"
+			"\ngatherkit: warning: attached files are missing or damaged in the service and in the backup: 1 of 3\n"
 		if !strings.HasPrefix(got.Stderr, "request ") || !strings.HasSuffix(got.Stderr, warning) {
 			t.Errorf("the warning is %q", got.Stderr)
 		}
@@ -124,12 +125,54 @@ func TestDamagedLinks(t *testing.T) {
 	s, parent := storeFile(t, storetest.SQLite(t)), t.TempDir()
 	first, second := filepath.Join(parent, "first"), filepath.Join(parent, "second")
 	program.Succeed(t, append([]string{"backup", first}, s.flags()...)...)
-	if err := os.Truncate(filesIn(t, first)[0], 2); err != nil {
-		t.Fatal(err)
+	for _, damaged := range []string{"wo", "wards"} {
+		if err := errors.Join(os.RemoveAll(second), os.WriteFile(filesIn(t, first)[0], []byte(damaged), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		program.Succeed(t, append([]string{"backup", second}, s.flags()...)...)
+		if content, err := os.ReadFile(filesIn(t, second)[0]); string(content) != "words" {
+			t.Errorf("the second backup has %q, %v", content, err)
+		}
+		if content, err := os.ReadFile(filesIn(t, first)[0]); string(content) != damaged {
+			t.Errorf("the first backup has %q, %v", content, err)
+		}
 	}
-	program.Succeed(t, append([]string{"backup", second}, s.flags()...)...)
-	if content, err := os.ReadFile(filesIn(t, second)[0]); string(content) != "words" {
-		t.Errorf("the second backup has %q, %v", content, err)
+}
+
+// TestDamagedFile tests that a backup keeps the copy of the backup before if the service's file is damaged, and says
+// so if it has none.
+func TestDamagedFile(t *testing.T) {
+	s, parent := storeFile(t, storetest.SQLite(t)), t.TempDir()
+	first, second := filepath.Join(parent, "first"), filepath.Join(parent, "second")
+	program.Succeed(t, append([]string{"backup", first}, s.flags()...)...)
+	damage := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("wards"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := filepath.Join(s.uploads, "files", filepath.Base(filesIn(t, first)[0]))
+	damage(old)
+	if got := program.Execute(t, nil, "", append([]string{"backup", filepath.Join(t.TempDir(), "alone")}, s.flags()...)...); got.Code != 0 ||
+		!strings.HasSuffix(got.Stderr, "in the service and in the backup: 1 of 1\n") {
+		t.Errorf("all files are damaged: %+v", got)
+	}
+	damage(s.submit(t, "whole"))
+	got := program.Execute(t, nil, "", append([]string{"backup", second}, s.flags()...)...)
+	if got.Code != 0 || !strings.HasSuffix(got.Stderr, `("a.txt") is damaged: its content has changed`+"\n"+
+		"gatherkit: warning: attached files are missing or damaged in the service and in the backup: 1 of 2\n") {
+		t.Errorf("%+v", got)
+	}
+	var contents []string
+	for _, file := range filesIn(t, second) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents = append(contents, string(content))
+	}
+	if !slices.Equal(contents, []string{"words", "wards"}) {
+		t.Errorf("the second backup has %q", contents)
 	}
 }
 
@@ -267,7 +310,7 @@ func TestBackupFails(t *testing.T) {
 func TestVerify(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := storeFile(t, place)
-		missing, short := s.submit(t, "missing"), s.submit(t, "short")
+		missing, short, changed := s.submit(t, "missing"), s.submit(t, "short"), s.submit(t, "changed")
 		sendFile(t, s.Process, s.key, "a.txt", []byte("not attached"))
 		// A file that was never attached may be gone: it is deleted after a day.
 		if err := os.Remove(filepath.Join(s.uploads, "files", sendFile(t, s.Process, s.key, "a.txt", []byte("never attached")))); err != nil {
@@ -275,17 +318,18 @@ func TestVerify(t *testing.T) {
 		}
 		verify := append([]string{"verify"}, s.flags()...)
 		checked := map[string]string{"sqlite": "The database is undamaged.\n"}[place.Name]
-		if got := program.Succeed(t, verify...); got != checked+"Attached files: 3, missing or damaged: 0.\n" {
+		if got := program.Succeed(t, verify...); got != checked+"Attached files: 4, missing or damaged: 0.\n" {
 			t.Errorf("verify: %q", got)
 		}
-		if err := errors.Join(os.Remove(missing), os.Truncate(short, 2)); err != nil {
+		if err := errors.Join(os.Remove(missing), os.Truncate(short, 2), os.WriteFile(changed, []byte("changes"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		got := program.Execute(t, nil, "", verify...)
 		lines := strings.Split(strings.Replace(got.Stdout, checked, "", 1), "\n")
-		if got.Code != 1 || len(lines) != 4 || !strings.HasSuffix(lines[0], filepath.Base(missing)+` ("a.txt") is missing`) ||
+		if got.Code != 1 || len(lines) != 5 || !strings.HasSuffix(lines[0], filepath.Base(missing)+` ("a.txt") is missing`) ||
 			!strings.HasSuffix(lines[1], filepath.Base(short)+` ("a.txt") has 2 bytes instead of 5`) ||
-			lines[2] != "Attached files: 3, missing or damaged: 2." ||
+			!strings.HasSuffix(lines[2], filepath.Base(changed)+` ("a.txt") is damaged: its content has changed`) ||
+			lines[3] != "Attached files: 4, missing or damaged: 3." ||
 			got.Stderr != "gatherkit: attached files are missing or damaged; copy them from the backup, or name their place with --uploads\n" {
 			t.Errorf("verify: %+v", got)
 		}
@@ -293,7 +337,7 @@ func TestVerify(t *testing.T) {
 			return
 		}
 		if got := program.Execute(t, nil, "", append([]string{"verify"}, program.At(place)...)...); got.Code != 1 ||
-			!strings.Contains(got.Stdout, "Attached files: 3, missing or damaged: 3.") {
+			!strings.Contains(got.Stdout, "Attached files: 4, missing or damaged: 4.") {
 			t.Errorf("without the place of the files: %+v", got)
 		}
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -150,11 +151,30 @@ func (b *fileBackup) link(ctx context.Context, u feedback.Upload) bool {
 	return err == nil && size == u.Size && b.to.Link(u.ID, b.previous) == nil
 }
 
+// check returns what is wrong with the backup's copy of a file, or "". A copy that the backup before has in a damaged
+// state is replaced by the service's.
+func (b *fileBackup) check(ctx context.Context, u feedback.Upload) (fault string, err error) {
+	fault, err = findFault(ctx, b.to, u)
+	if err != nil || fault == "" || b.previous == nil {
+		return fault, err
+	}
+	if live, err := findFault(ctx, b.from, u); err != nil || live != "" {
+		return fault, err // the copy may be the better one
+	}
+	if err := b.to.Remove(ctx, u.ID); err != nil {
+		return "", err
+	}
+	if err := b.to.Copy(ctx, u.ID, b.from); err != nil {
+		return "", err
+	}
+	return findFault(ctx, b.to, u)
+}
+
 type verifyCommand struct {
 	config.Storage `embed:""`
 }
 
-// Run checks the database and looks for each attached file. It fails if anything is missing.
+// Run checks the database and reads each attached file. It fails if anything is missing or damaged.
 func (c *verifyCommand) Run(p *program) error {
 	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
 		if err := s.Check(p.ctx); err != nil {
@@ -176,8 +196,8 @@ func (c *verifyCommand) Run(p *program) error {
 	})
 }
 
-// fileCheck says how many attached files there are, and how many are missing or damaged.
-type fileCheck struct{ files, faults int }
+// fileCheck says how many attached files there are, how many are missing or damaged, and how many of these are missing.
+type fileCheck struct{ files, faults, missing int }
 
 // findFaults calls find with each file, and report with a line for each attached file for which find
 // returns a fault.
@@ -199,41 +219,53 @@ func findFaults(
 			return nil
 		}
 		found.faults++
+		if fault == missing {
+			found.missing++
+		}
 		report(fmt.Sprintf("request %s: file %s (%q) %s", u.RequestID, u.ID, u.Filename, fault))
 		return err
 	})
 	return found, err
 }
 
+// missing is the fault of a file that does not exist.
+const missing = "is missing"
+
 // findFault returns what is wrong with the content of a file, or "". Without a storage of files, which
 // is nil then, all files are missing.
 func findFault(ctx context.Context, files *blob.Store, u feedback.Upload) (string, error) {
 	if files == nil {
-		return "is missing", nil
+		return missing, nil
 	}
-	size, err := files.Size(ctx, u.ID)
+	size, sum, err := files.Sum(ctx, u.ID)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
-		return "is missing", nil
-	case err != nil || size == u.Size:
+		return missing, nil
+	case errors.Is(err, blob.ErrUnreadable):
+		return err.Error(), nil
+	case err != nil:
 		return "", err
+	case size != u.Size:
+		return fmt.Sprintf("has %d bytes instead of %d", size, u.Size), nil
+	case u.SHA256 != nil && !bytes.Equal(sum, u.SHA256):
+		return "is damaged: its content has changed", nil
 	}
-	return fmt.Sprintf("has %d bytes instead of %d", size, u.Size), nil
+	return "", nil
 }
 
 // maxWarnings is how many missing files a backup names.
 const maxWarnings = 10
 
-// copyAndCheck copies the files that the backup does not have yet, and looks for the attached ones in
-// it. If some are missing, the service lacks them as well, and copyAndCheck writes a warning to standard
-// error. If all are, their place must be wrong, and copyAndCheck returns an error. If no place is given,
-// copyAndCheck only says so: the files may be in a bucket that has backups of its own.
+// copyAndCheck copies the files that the backup does not have yet, and checks the attached ones in it. If some are
+// missing or damaged, so are the service's, and copyAndCheck writes a warning to standard error. If all are missing,
+// their place must be wrong, and copyAndCheck returns an error. If no place is given, copyAndCheck only says so: the
+// files may be in a bucket that has backups of its own.
 func (p *program) copyAndCheck(s *store.Store, b *fileBackup) error {
 	find := func(u feedback.Upload) (string, error) {
 		if err := b.copy(p.ctx, u); err != nil || b.from == nil {
 			return "", err
 		}
-		return findFault(p.ctx, b.to, u)
+		return b.check(p.ctx, u)
 	}
 	named := 0
 	found, err := findFaults(p.ctx, s, find, func(fault string) {
@@ -251,10 +283,10 @@ func (p *program) copyAndCheck(s *store.Store, b *fileBackup) error {
 		return nil
 	case found.faults == 0:
 		return nil
-	case found.faults == found.files:
+	case found.missing == found.files:
 		return fmt.Errorf("none of the attached files was found (%d); name their place with --uploads", found.files)
 	}
-	_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: the service lacks attached files, and so does the backup: %d of %d\n",
+	_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: attached files are missing or damaged in the service and in the backup: %d of %d\n",
 		found.faults, found.files)
 	return nil
 }

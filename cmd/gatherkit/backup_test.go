@@ -25,7 +25,7 @@ func attachFile(t *testing.T, r *storetest.Rig, app feedback.App, files *blob.St
 		if err := files.Receive(t.Context(), u.ID, strings.NewReader("Hello"), u.Size); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := files.Accept(t.Context(), u.ID, u.Size); err != nil {
+		if _, err := files.Accept(t.Context(), u.ID, u.Size); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestMissingFiles(t *testing.T) {
 		found, err := findFaults(t.Context(), r.Store, find, func(string) {
 			r.Exec("UPDATE uploads SET request_id = NULL WHERE account_id = $1 AND id = $2", app.AccountID, last.ID)
 		})
-		if want := (fileCheck{maxWarnings + 1, maxWarnings + 1}); err != nil || found != want {
+		if want := (fileCheck{maxWarnings + 1, maxWarnings + 1, maxWarnings + 1}); err != nil || found != want {
 			t.Errorf("%+v, %v; want %+v", found, err, want)
 		}
 	})

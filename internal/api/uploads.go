@@ -110,7 +110,7 @@ func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.
 
 // acceptFile inspects a file that has arrived, and removes it if it is not valid.
 func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
-	contentType, size, err := a.Files.Accept(ctx, u.ID, u.Size)
+	accepted, err := a.Files.Accept(ctx, u.ID, u.Size)
 	if errors.Is(err, feedback.ErrInvalidFile) {
 		if err := a.Files.Discard(ctx, u.ID); err != nil {
 			return err
@@ -122,6 +122,7 @@ func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.
 	if err != nil {
 		return a.server.Metrics.FileError("inspect", err)
 	}
-	u.ContentType, u.Size, u.Filename = contentType, size, feedback.SafeFilename(u.Filename, contentType)
+	u.ContentType, u.Size, u.SHA256 = accepted.ContentType, accepted.Size, accepted.SHA256
+	u.Filename = feedback.SafeFilename(u.Filename, u.ContentType)
 	return a.Store.Uploads.Save(ctx, accountID, u)
 }

@@ -5,6 +5,7 @@ package blob
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"strings"
@@ -18,6 +19,9 @@ import (
 
 // ErrNotFound means that a file does not exist.
 var ErrNotFound = errors.New("the file does not exist")
+
+// ErrUnreadable means that the content of a file cannot be read, because its disk is damaged or the bucket has failed.
+var ErrUnreadable = errors.New("cannot be read")
 
 // errAccepted means that a file was accepted already and is not replaced.
 var errAccepted = errors.New("the file was accepted already")
@@ -117,14 +121,26 @@ func (s *Store) Receive(ctx context.Context, id feedback.ID, from io.Reader, siz
 	return s.files.write(ctx, incoming(id), from, size)
 }
 
+// Accepted describes a file that was accepted.
+type Accepted struct {
+	ContentType string
+	Size        int64  // in bytes
+	SHA256      []byte // of the content
+}
+
+func describe(content []byte, contentType string) Accepted {
+	sum := sha256.Sum256(content)
+	return Accepted{contentType, int64(len(content)), sum[:]}
+}
+
 // Accept inspects a received file, removes metadata from images, and makes it available to
-// Open. It returns the content type and the new size in bytes. In a folder, an accepted file
-// never changes, even if another one is received with the same id; in a bucket, one that arrives
-// during Accept may replace it. Accept returns ErrNotFound if no file was received, and
-// feedback.ErrInvalidFile if the file does not have the announced size or must not be attached.
-func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (contentType string, size int64, err error) {
+// Open. In a folder, an accepted file never changes, even if another one is received with the same
+// id; in a bucket, one that arrives during Accept may replace it. Accept returns ErrNotFound if no
+// file was received, and feedback.ErrInvalidFile if the file does not have the announced size, in
+// bytes, or must not be attached.
+func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (Accepted, error) {
 	if err := s.inspecting.Acquire(ctx, 1); err != nil {
-		return "", 0, err
+		return Accepted{}, err
 	}
 	defer s.inspecting.Release(1)
 	sent, err := s.read(ctx, incoming(id))
@@ -135,33 +151,32 @@ func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (co
 		err = feedback.ErrInvalidFile.With("The file must have the announced size of %d bytes.", announced)
 	}
 	if err != nil {
-		return "", 0, err
+		return Accepted{}, err
 	}
 	clean, contentType, err := inspect(sent)
 	if err != nil {
-		return "", 0, err
+		return Accepted{}, err
 	}
 	err = s.files.write(ctx, accepted(id), bytes.NewReader(clean), int64(len(clean)))
 	if err != nil && !errors.Is(err, errAccepted) {
-		return "", 0, err
+		return Accepted{}, err
 	}
 	if err := s.Discard(ctx, id); err != nil {
-		return "", 0, err
+		return Accepted{}, err
 	}
 	if err != nil { // a concurrent call has accepted it
 		return s.describeAccepted(ctx, id)
 	}
-	return contentType, int64(len(clean)), nil
+	return describe(clean, contentType), nil
 }
 
-// describeAccepted returns the content type and the size of an accepted file.
-func (s *Store) describeAccepted(ctx context.Context, id feedback.ID) (contentType string, size int64, err error) {
+func (s *Store) describeAccepted(ctx context.Context, id feedback.ID) (Accepted, error) {
 	content, err := s.read(ctx, accepted(id))
 	if err != nil {
-		return "", 0, err
+		return Accepted{}, err
 	}
-	clean, contentType, err := inspect(content)
-	return contentType, int64(len(clean)), err
+	_, contentType, err := inspect(content)
+	return describe(content, contentType), err
 }
 
 // Discard removes a received file that was not accepted. It does nothing if there is none.

@@ -2,7 +2,10 @@ package blob
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 
 	"gatherkit/internal/feedback"
 )
@@ -10,6 +13,21 @@ import (
 // Size returns the size of an accepted file in bytes. It returns ErrNotFound if there is none.
 func (s *Store) Size(ctx context.Context, id feedback.ID) (int64, error) {
 	return s.files.size(ctx, accepted(id))
+}
+
+// Sum returns the size of an accepted file in bytes and the SHA-256 of its content. It returns ErrNotFound if there is
+// none, and ErrUnreadable if its content cannot be read to the end.
+func (s *Store) Sum(ctx context.Context, id feedback.ID) (size int64, sum []byte, err error) {
+	r, _, err := s.files.open(ctx, accepted(id))
+	if err != nil {
+		return 0, nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read from
+	hash := sha256.New()
+	if size, err = io.Copy(hash, r); err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return size, hash.Sum(nil), err
 }
 
 // Copy copies an accepted file from another store. It returns ErrNotFound if that store does not

@@ -63,8 +63,8 @@ func TestAcceptedFilesStay(t *testing.T) {
 		if err := s.Receive(t.Context(), newID(1), strings.NewReader(text), 5); err != nil {
 			t.Fatal(err)
 		}
-		if contentType, size, err := s.Accept(t.Context(), newID(1), 5); contentType != "text/plain" || size != 5 || err != nil {
-			t.Errorf("%s %d %v", contentType, size, err)
+		if file, err := s.Accept(t.Context(), newID(1), 5); file.ContentType != "text/plain" || file.Size != 5 || err != nil {
+			t.Errorf("%+v %v", file, err)
 		}
 		if got := content(t, s, newID(1)); got != "words" {
 			t.Errorf("after %s: %s", text, got)
@@ -89,7 +89,7 @@ func TestLinkedFolders(t *testing.T) {
 		if err := s.Receive(t.Context(), newID(id), strings.NewReader("words"), 5); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Accept(t.Context(), newID(id), 5); err != nil || content(t, s, newID(id)) != "words" {
+		if _, err := s.Accept(t.Context(), newID(id), 5); err != nil || content(t, s, newID(id)) != "words" {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestReceivedThenAccepted(t *testing.T) {
 	if err := s.Receive(t.Context(), newID(1), strings.NewReader("words"), 5); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Accept(t.Context(), newID(1), 5); err != nil {
+	if _, err := s.Accept(t.Context(), newID(1), 5); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.files.write(t.Context(), accepted(newID(1)), strings.NewReader("other"), 5); !errors.Is(err, errAccepted) {

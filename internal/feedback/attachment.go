@@ -22,9 +22,10 @@ type Attachment struct {
 type Upload struct {
 	Attachment
 	AppID     ID
-	Sender    int64 // keyed hash of the address that announced it, until it is attached
-	Ready     bool  // whether it has arrived and passed inspection
-	RequestID *ID   // the request that it is attached to, or nil
+	Sender    int64  // keyed hash of the address that announced it, until it is attached
+	Ready     bool   // whether it has arrived and passed inspection
+	SHA256    []byte // of its content; nil if it is not ready, or arrived before the hash was stored
+	RequestID *ID    // the request that it is attached to, or nil
 }
 
 const (

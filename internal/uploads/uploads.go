@@ -32,7 +32,7 @@ const (
 // SweepChunk is the number of files that a step of Sweep deletes.
 const SweepChunk = 100
 
-const columns = "id, app_id, request_id, filename, content_type, size, ready"
+const columns = "id, app_id, request_id, filename, content_type, size, ready, sha256"
 
 // Uploads are the files in a database.
 type Uploads struct {
@@ -66,8 +66,8 @@ func (u *Uploads) Add(ctx context.Context, accountID feedback.ID, file feedback.
 		if err := u.checkWaiting(ctx, tx, accountID, file); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+columns+", sender) VALUES "+database.Placeholders(1, 9),
-			accountID, file.ID, file.AppID, nil, file.Filename, file.ContentType, file.Size, false, file.Sender)
+		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+columns+", sender) VALUES "+database.Placeholders(1, 10),
+			accountID, file.ID, file.AppID, nil, file.Filename, file.ContentType, file.Size, false, nil, file.Sender)
 		return err
 	})
 	return file, err
@@ -133,13 +133,13 @@ func (u *Uploads) Waiting(ctx context.Context, accountID, appID feedback.ID, ids
 		WHERE account_id = $1 AND app_id = $2 AND request_id IS NULL AND id >= $3 AND id IN (`+database.List(&p, ids)+")", p...)
 }
 
-// Save marks a file as ready, and saves its content type, size and name. It changes nothing if the
+// Save marks a file as ready, and saves its content type, size, name and hash. It changes nothing if the
 // file is attached.
 func (u *Uploads) Save(ctx context.Context, accountID feedback.ID, file feedback.Upload) error {
 	return u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6"+
+		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6, sha256 = $7"+
 			" WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
-			accountID, file.ID, file.ContentType, file.Size, true, file.Filename)
+			accountID, file.ID, file.ContentType, file.Size, true, file.Filename, file.SHA256)
 		return err
 	})
 }
@@ -241,6 +241,6 @@ func (u *Uploads) removeAll(ctx context.Context, ids []feedback.ID) (removed []f
 }
 
 func scan(r database.Row) (u feedback.Upload, err error) {
-	err = r.Scan(&u.ID, &u.AppID, &u.RequestID, &u.Filename, &u.ContentType, &u.Size, &u.Ready)
+	err = r.Scan(&u.ID, &u.AppID, &u.RequestID, &u.Filename, &u.ContentType, &u.Size, &u.Ready, &u.SHA256)
 	return u, err
 }
