@@ -122,7 +122,7 @@ func (a *API) fillMine(ctx context.Context, c *call, page *portal.Mine) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.mine(ctx, c.client, "mine", w, MineParams{Cursor: page.Cursor})
+	list, err := a.mineOf(ctx, c.client, w, MineParams{Cursor: page.Cursor})
 	if err != nil {
 		return err
 	}

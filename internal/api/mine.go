@@ -127,8 +127,18 @@ func (a *API) mineList(ctx context.Context, c *client, in mineListParams) (mineL
 	if err != nil {
 		return mineListResult{}, err
 	}
-	result, err := a.mine(ctx, c, "mine", w, in.MineParams)
+	result, err := a.mineOf(ctx, c, w, in.MineParams)
 	return mineListResult{result, w.App.Settings.Widget.PrimaryColor}, err
+}
+
+// mineOf is mine for the holder of a private link, who waits for a place to read as visitors with the app's key do.
+func (a *API) mineOf(ctx context.Context, c *client, w readers.Who, in MineParams) (MineResult, error) {
+	ctx, leave, err := a.reads.Visitors.Of(limits.Visitor(w.App.ID.String(), c.From)).Enter(ctx)
+	if err != nil {
+		return MineResult{}, err
+	}
+	defer leave()
+	return a.mine(ctx, c, "mine", w, in)
 }
 
 // mine returns a page of what a person asked for. Its cursor contains the app, but not the person: it is

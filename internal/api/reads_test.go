@@ -78,6 +78,30 @@ func TestReadPlaces(t *testing.T) {
 			}
 		}
 
+		// Those who have a private link wait as other visitors do, also for the page.
+		s.asked("Dark mode")
+		_, link, _ := strings.Cut(s.must("widget-my-link", "key", `{"reader":"`+browser+`"}`)["url"].(string), "#")
+		for name, call := range map[string]func() answer{
+			"mine-list": func() answer { return s.call("mine-list", "", `{"token":"`+link+`"}`) },
+			"the page": func() answer {
+				r := httptest.NewRequest(http.MethodGet, minePath, http.NoBody)
+				r.AddCookie(&http.Cookie{Name: mineCookie, Value: link})
+				return serve(s.api, r)
+			},
+		} {
+			places := visitors(app.ID.String())
+			if !places.TryAcquire(lanes - 1) {
+				t.Fatal("another visitor has places")
+			}
+			shown := make(chan answer, 1)
+			go func() { shown <- call() }()
+			untilWaiting(t, s.api.reads.Visitors.Accounts)
+			places.Release(lanes - 1)
+			if got := <-shown; got.status != http.StatusOK {
+				t.Errorf("%s: %d %s", name, got.status, got.body)
+			}
+		}
+
 		// An export waits for each of its reads.
 		export, exported := s.export("owner"), make(chan answer)
 		another.TryAcquire(half)
