@@ -50,8 +50,8 @@ func TestSimilar(t *testing.T) {
 		set(binned.ID, func(r *feedback.Request) { r.Box = feedback.Bin })
 		set(planned.ID, func(r *feedback.Request) { r.Status = "planned" })
 		set(hidden.ID, func(r *feedback.Request) { r.Hidden = true })
-		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1 WHERE account_id = $2 AND id = $3",
-			root.ID, account.ID, merged.ID); err != nil {
+		if _, err := r.Raw.ExecContext(ctx, "UPDATE requests SET merged_into_id = $1, status = 'duplicate', merged_status = 'opened'"+
+			" WHERE account_id = $2 AND id = $3", root.ID, account.ID, merged.ID); err != nil {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {
@@ -60,6 +60,7 @@ func TestSimilar(t *testing.T) {
 		}{
 			"all":     {index.Likeness{Text: "dark night", Limit: 9}, []string{"Dark theme at night", "Dark mode"}},
 			"merged":  {index.Likeness{Text: "nihgt theme", Limit: 9}, []string{"Dark mode", "Dark theme at night"}},
+			"former":  {index.Likeness{Text: "nihgt theme", Limit: 9, Shared: []feedback.Status{feedback.Opened}}, []string{"Dark mode"}},
 			"itself":  {index.Likeness{Text: "dark night", Limit: 9, Except: &root.ID}, []string{"Dark theme at night"}},
 			"status":  {index.Likeness{Text: "dark night", Limit: 9, Shared: []feedback.Status{"planned"}}, []string{"Dark theme at night"}},
 			"hidden":  {index.Likeness{Text: "fewer emails", Limit: 1}, []string{"Fewer emails"}},
@@ -155,7 +156,7 @@ func (p *planted) plant(k kind) *[2]feedback.ID {
 	p.T.Helper()
 	var ids [2]feedback.ID
 	title, description := p.text(3), p.text(6)
-	for i, app := range p.apps {
+	for i := range p.apps {
 		if k.kept && i == 0 {
 			continue
 		}
@@ -166,12 +167,12 @@ func (p *planted) plant(k kind) *[2]feedback.ID {
 		if request.Status, request.Hidden = k.status, k.hidden; k.box != "" {
 			request.Box = k.box
 		}
-		submitted, err := p.Submit(ctx, store.Submission{App: app, Request: request})
+		submitted, err := p.Submit(ctx, store.Submission{App: p.apps[i], Request: request})
 		if err != nil {
 			p.T.Fatal(err)
 		}
 		if ids[i] = submitted.ID; k.root != nil {
-			if _, err := p.MergeRequest(ctx, app.AccountID, ids[i], k.root[i], feedback.Command()); err != nil {
+			if _, err := p.MergeRequest(ctx, p.apps[i].AccountID, ids[i], k.root[i], feedback.Command()); err != nil {
 				p.T.Fatal(err)
 			}
 		}

@@ -87,7 +87,7 @@ func (s *Sender) allowMail(ctx context.Context, tx *sql.Tx, w waiting) (bool, er
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `UPDATE mails SET due_at = $2 WHERE account_id = $1 AND id IN
-			(SELECT id FROM mails WHERE account_id = $1 AND due_at > 0 AND due_at <= $3 AND kind IN ($4, $5)
+			(SELECT id FROM mails WHERE account_id = $1 AND due_at <= $3 AND kind IN ($4, $5)
 			ORDER BY due_at LIMIT CAST($6 AS BIGINT))`,
 			w.accountID, end, feedback.At(s.now()), string(confirmMail), string(updateMail), putOff)
 	}

@@ -55,6 +55,7 @@ func TestMailsOfADay(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
 		r.limit(mail.Limits{Mails: 3})
+		r.Clock.Move(7 * time.Hour) // the day began before
 		other := r.elsewhere("Other")
 		var ids []feedback.ID
 		for n := range 5 {
@@ -68,11 +69,17 @@ func TestMailsOfADay(t *testing.T) {
 		other.status(other.by, elsewhere, "planned")
 		r.to(settled, "elsewhere@example.com", "p0@example.com", "p1@example.com", "p2@example.com")
 		r.today(3, 5)
+		var attempts int
+		r.must(r.Raw.QueryRowContext(ctx, "SELECT SUM(attempts) FROM mails").Scan(&attempts))
+		if attempts != 0 {
+			t.Errorf("mails that wait were tried %d times", attempts)
+		}
 		if status, err := r.Mail.Status(ctx, r.account.ID); err != nil || status.Waiting != 2 || status.Failing != 0 {
 			t.Errorf("%+v; %v", status, err)
 		}
 		r.must(r.sender.Invite(ctx, r.account.ID, "Acme", "Ada", "new@example.com", "token", feedback.At(r.Clock.Now())))
 		r.one(0, "new@example.com") // an invitation
+		r.today(3, 5)
 		next := r.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 		r.none(next.Sub(r.Clock.Now())-time.Millisecond, "the day has not ended")
 		r.to(time.Millisecond, "p3@example.com", "p4@example.com")
