@@ -31,6 +31,22 @@ export async function launch() {
   return browser
 }
 
+// newContext returns a context of a browser that ends with the test. If the test fails, it prints what the pages show.
+export async function newContext(t, browser, options) {
+  const context = await browser.newContext(options)
+  t.after(async () => {
+    if (!t.passed) for (const page of context.pages()) console.log(await shown(page))
+    await context.close()
+  })
+  return context
+}
+
+// shown returns the address of a page and what a screen reader finds there.
+async function shown(page) {
+  const state = await page.evaluate(() => (navigator.onLine ? 'online' : 'offline')).catch(String)
+  return `${page.url()}, ${state}:\n${await page.locator(':root').ariaSnapshot({ timeout: 10_000 }).catch(String)}`
+}
+
 // soon waits until holds returns true. `every` is the pause between checks, in milliseconds.
 export async function soon(what, holds, every = 50) {
   const end = Date.now() + patience

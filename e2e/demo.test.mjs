@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { faults, launch, linger, quietly, some } from './browser.mjs'
+import { faults, launch, linger, newContext, quietly, some } from './browser.mjs'
 
 const { URL: service, SHARED: shared, SCREENSHOTS: screenshots } = process.env
 let browser
@@ -16,8 +16,7 @@ after(() => browser.close())
 
 // open opens the page. complaints collects errors, which must stay empty.
 async function open(t, options) {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-  t.after(() => context.close())
+  const context = await newContext(t, browser, { reducedMotion: 'reduce', ...options })
   const quiet = quietly(context)
   const page = await context.newPage()
   const complaints = []
@@ -95,8 +94,7 @@ test('a link opens the dashboard', async (t) => {
 })
 
 test('the start page lets newcomers in without typing', async (t) => {
-  const context = await browser.newContext({ reducedMotion: 'reduce' })
-  t.after(() => context.close())
+  const context = await newContext(t, browser, { reducedMotion: 'reduce' })
   const page = await context.newPage()
   await page.goto(service)
   await page.getByText('This is a demo, so the login is filled in.').waitFor()
@@ -107,8 +105,7 @@ test('the start page lets newcomers in without typing', async (t) => {
 })
 
 test('a demo that other machines can reach asks for the password, which its link has', async (t) => {
-  const context = await browser.newContext({ reducedMotion: 'reduce' })
-  t.after(() => context.close())
+  const context = await newContext(t, browser, { reducedMotion: 'reduce' })
   const page = await context.newPage()
   const { origin } = new URL(shared)
   await page.goto(origin)

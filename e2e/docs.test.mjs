@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { faults, launch, some } from './browser.mjs'
+import { faults, launch, newContext, some } from './browser.mjs'
 
 const { URL: service, SCREENSHOTS: screenshots } = process.env
 const page = `${service}/docs`
@@ -17,8 +17,7 @@ after(() => browser.close())
 
 // open opens the documentation. complaints collects errors, which must stay empty.
 async function open(t, options) {
-  const context = await browser.newContext(options)
-  t.after(() => context.close())
+  const context = await newContext(t, browser, options)
   const tab = await context.newPage()
   const complaints = []
   tab.on('console', (message) => complaints.push(`console: ${message.text()}`))

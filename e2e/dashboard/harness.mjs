@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { asUser, faults, launch, post, proof, quietly, resultOf, some, soon } from '../browser.mjs'
+import { asUser, faults, launch, newContext, post, proof, quietly, resultOf, some, soon } from '../browser.mjs'
 
 export const { URL: service, EMAIL: email, PASSWORD: password, SCREENSHOTS: screenshots } = process.env
 
@@ -62,8 +62,7 @@ export async function submit(app, params) {
 // openBrowser creates a browser context, whose pages share a session. complaints collects errors of
 // all pages, which must stay empty. quiet waits until a page has no requests under way.
 export async function openBrowser(t, { at = service, ...options } = {}) {
-  const context = await browser.newContext({ baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
-  t.after(() => context.close())
+  const context = await newContext(t, browser, { baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
   // A route that stays: without one, Chromium misses a call that a page makes just after the first route.
   await context.route('**/no-such-path', (route) => route.continue())
   const complaints = []

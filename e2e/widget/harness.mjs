@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import path from 'node:path'
 import { after, before } from 'node:test'
-import { asUser, faults, launch, post, quietly, resultOf, some, soon } from '../browser.mjs'
+import { asUser, faults, launch, newContext, post, quietly, resultOf, some, soon } from '../browser.mjs'
 
 export { soon }
 
@@ -143,8 +143,7 @@ export async function start(t, { options = {}, quiet = true } = {}) {
     response.writeHead(page ? 200 : 404, { 'Content-Type': type, ...headers })
     response.end(html)
   })
-  const context = await browser.newContext({ viewport: { width: 1000, height: 760 }, reducedMotion: 'reduce', ...options })
-  t.after(() => context.close())
+  const context = await newContext(t, browser, { viewport: { width: 1000, height: 760 }, reducedMotion: 'reduce', ...options })
   const idle = quietly(context)
   await context.addInitScript(() => {
     window.recorded = []
