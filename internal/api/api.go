@@ -244,8 +244,10 @@ func (a *API) run(c *call) (result any, err error) {
 func (a *API) enter(ctx context.Context, c *call, who any) (on context.Context, leave func(), err error) {
 	switch who := who.(type) {
 	case caller:
+		ctx = fair.By(ctx, who.Account.ID)
 		return a.reads.Users.Of(limits.Holder{Account: who.Account.ID, Session: who.ID}).Enter(ctx)
 	case visitor:
+		ctx = fair.By(ctx, who.app.AccountID)
 		if c.op.reads {
 			return a.reads.Visitors.Of(limits.Visitor(who.app.ID.String(), c.client.From)).Enter(ctx)
 		}

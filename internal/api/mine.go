@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
 	"gatherkit/internal/lists"
@@ -247,6 +248,6 @@ func (a *API) mineReply(ctx context.Context, c *client, in mineReplyParams) (rep
 }
 
 func (a *API) reply(ctx context.Context, w readers.Who, in ReplyParams) (replyResult, error) {
-	c, err := a.Store.Reply(ctx, w, in.RequestID, in.Body)
+	c, err := a.Store.Reply(fair.By(ctx, w.App.AccountID), w, in.RequestID, in.Body)
 	return replyResult{readers.PublicComment{ID: c.ID, Body: c.Body, At: c.CreatedAt, Mine: true}}, err
 }

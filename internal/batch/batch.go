@@ -1,14 +1,17 @@
 // Package batch implements group commit: it joins concurrent calls with the same key into
 // one call on a slice. There is no timer: the next group forms while the current one runs.
-// So a single call does not wait, and concurrent calls share the cost.
+// So a single call does not wait, and concurrent calls share the cost. In a group, those whose
+// work it is (fair.Who) take turns.
 package batch
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,14 +56,17 @@ type Batcher[K comparable, Q, R any] struct {
 type member[Q, R any] struct {
 	q      Q
 	ctx    context.Context
+	who    [16]byte      // whose work it is
+	turn   int           // how many members of its lane are theirs and wait for longer
 	place  *list.Element // position in its lane, to leave it in constant time; nil once the group has started
 	result R
 	err    error
 	done   chan struct{} // closed once result and err are set
 }
 
-// New returns a Batcher. It calls run with the members of a group in the order of their
-// arrival; run must return as many results, in the same order. New panics unless MaxGroup,
+// New returns a Batcher. It calls run with the members of a group in their turns, and otherwise
+// in the order of their arrival; run must return results in the same order. It may return fewer
+// than there are members, but at least one: the others are then the first ones of their lane. New panics unless MaxGroup,
 // MaxQueue, Parallel and Timeout are positive.
 func New[K comparable, Q, R any](run func(ctx context.Context, key K, qs []Q) ([]R, error), o Options) *Batcher[K, Q, R] {
 	if o.MaxGroup < 1 || o.MaxQueue < 1 || o.Parallel < 1 || o.Timeout <= 0 {
@@ -76,7 +82,7 @@ func New[K comparable, Q, R any](run func(ctx context.Context, key K, qs []Q) ([
 // group has started, Do waits for the result even if ctx ends, because the group's writes
 // may already be durable.
 func (b *Batcher[K, Q, R]) Do(ctx context.Context, key K, q Q) (R, error) {
-	m := &member[Q, R]{q: q, ctx: ctx, done: make(chan struct{})}
+	m := &member[Q, R]{q: q, ctx: ctx, who: fair.Who(ctx), done: make(chan struct{})}
 	if err := b.enter(key, m); err != nil {
 		return m.result, err
 	}
@@ -158,8 +164,9 @@ func (b *Batcher[K, Q, R]) work() {
 		lane := b.lanes[key]
 		if group := b.gather(lane); len(group) > 0 {
 			b.mu.Unlock()
-			b.runGroup(key, group)
+			rest := b.runGroup(key, group)
 			b.mu.Lock()
+			b.putBack(lane, rest)
 		}
 		if lane.Len() > 0 {
 			b.ready = append(b.ready, key)
@@ -174,40 +181,75 @@ func (b *Batcher[K, Q, R]) work() {
 // gather removes the next group from a lane. Members whose ctx has ended get its cause as
 // their error instead.
 func (b *Batcher[K, Q, R]) gather(lane *list.List) (group []*member[Q, R]) {
-	for lane.Len() > 0 && len(group) < b.o.MaxGroup {
-		m := lane.Remove(lane.Front()).(*member[Q, R])
+	for _, m := range inTurns[Q, R](lane) {
+		if len(group) == b.o.MaxGroup {
+			break
+		}
+		lane.Remove(m.place)
 		m.place = nil
 		b.queued--
-		if m.ctx.Err() != nil {
-			m.err = context.Cause(m.ctx)
-			close(m.done)
-			continue
+		if !m.gone() {
+			group = append(group, m)
 		}
-		group = append(group, m)
 	}
 	return group
 }
 
-// runGroup runs a group and sets the results of its members.
-func (b *Batcher[K, Q, R]) runGroup(key K, group []*member[Q, R]) {
+// inTurns returns the members of a lane in their turns.
+func inTurns[Q, R any](lane *list.List) []*member[Q, R] {
+	members, waiting := make([]*member[Q, R], 0, lane.Len()), map[[16]byte]int{}
+	for at := lane.Front(); at != nil; at = at.Next() {
+		m := at.Value.(*member[Q, R])
+		m.turn = waiting[m.who]
+		waiting[m.who]++
+		members = append(members, m)
+	}
+	slices.SortStableFunc(members, func(a, b *member[Q, R]) int { return cmp.Compare(a.turn, b.turn) })
+	return members
+}
+
+// gone reports whether the caller of a member has left, and then answers.
+func (m *member[Q, R]) gone() bool {
+	if m.ctx.Err() == nil {
+		return false
+	}
+	m.err = context.Cause(m.ctx)
+	close(m.done)
+	return true
+}
+
+// putBack puts the members that did not run in front of a lane.
+func (b *Batcher[K, Q, R]) putBack(lane *list.List, rest []*member[Q, R]) {
+	for _, m := range slices.Backward(rest) {
+		if !m.gone() {
+			m.place = lane.PushFront(m)
+			b.queued++
+		}
+	}
+}
+
+// runGroup runs a group, sets the results of its members, and returns those that did not run.
+func (b *Batcher[K, Q, R]) runGroup(key K, group []*member[Q, R]) (rest []*member[Q, R]) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.o.Timeout)
 	defer cancel()
 	if b.o.Observe != nil {
 		b.o.Observe(len(group))
 	}
-	alone, err := b.call(ctx, key, group)
-	for _, m := range group {
+	ran, alone, err := b.call(ctx, key, group)
+	for _, m := range group[:ran] {
 		m.err = err
 		if alone && len(group) > 1 {
-			_, m.err = b.call(ctx, key, []*member[Q, R]{m})
+			_, _, m.err = b.call(ctx, key, []*member[Q, R]{m})
 		}
 		close(m.done)
 	}
+	return group[ran:]
 }
 
-// call calls run and stores the results. If run fails, alone reports whether to run each
-// member again by itself.
-func (b *Batcher[K, Q, R]) call(ctx context.Context, key K, group []*member[Q, R]) (alone bool, err error) {
+// call calls run, stores the results, and returns how many members ran. If run fails, alone
+// reports whether to run each member again by itself.
+func (b *Batcher[K, Q, R]) call(ctx context.Context, key K, group []*member[Q, R]) (ran int, alone bool, err error) {
+	ran = len(group)
 	defer func() {
 		if cause := recover(); cause != nil {
 			alone, err = false, fmt.Errorf("panic in a group: %v\n%s", cause, debug.Stack())
@@ -219,13 +261,13 @@ func (b *Batcher[K, Q, R]) call(ctx context.Context, key K, group []*member[Q, R
 	}
 	results, err := b.run(ctx, key, qs)
 	if err != nil {
-		return b.o.Alone != nil && b.o.Alone(err), err
+		return ran, b.o.Alone != nil && b.o.Alone(err), err
 	}
-	if len(results) != len(group) {
-		return false, fmt.Errorf("a group of %d members got %d results", len(group), len(results))
+	if len(results) == 0 || len(results) > len(group) {
+		return ran, false, fmt.Errorf("a group of %d members got %d results", len(group), len(results))
 	}
-	for i, m := range group {
-		m.result = results[i]
+	for i, result := range results {
+		group[i].result = result
 	}
-	return false, nil
+	return len(results), false, nil
 }

@@ -184,16 +184,47 @@ func TestOtherErrorsFailTheGroup(t *testing.T) {
 	})
 }
 
+// Those whose work it is take turns, and each keeps the order of their calls, also of those that did not run.
+func TestTurnsOfAGroup(t *testing.T) {
+	many := limits
+	many.MaxGroup, many.MaxQueue = 50, 50
+	bubble(t, many, func(t *testing.T, r *rig) {
+		calls := []*call{r.call("a", 100)}
+		first := r.wantGroup(t, "a", 100)
+		var want []int
+		for q := range 30 {
+			who := byte(1)
+			if q >= 20 {
+				who = byte(2)
+			}
+			calls = append(calls, r.callOn(fair.By(context.Background(), [16]byte{who}), "a", q))
+			if q < 10 {
+				want = append(want, q, 20+q)
+			}
+		}
+		for q := 10; q < 20; q++ {
+			want = append(want, q)
+		}
+		first.finish(good)
+		r.wantGroup(t, "a", want...).finish(half)
+		r.wantGroup(t, "a", want[15:]...).finish(good)
+		wantGood(t, calls...)
+	})
+}
+
 func TestBrokenRunIsAnErrorForEveryMember(t *testing.T) {
 	always := limits
 	always.Alone = func(error) bool { return true }
+	none := func(string, []int) ([]string, error) { return nil, nil }
+	more := func(key string, qs []int) ([]string, error) { return good(key, append(qs, 9)) }
 	for _, test := range []struct {
 		name string
 		end  outcome
 		want string
 	}{
 		{"panic", panics, "boom"},
-		{"too few results", short, "a group of 2 members got 1 results"},
+		{"too few results", none, "a group of 2 members got 0 results"},
+		{"too many results", more, "a group of 2 members got 3 results"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, always, func(t *testing.T, r *rig) {

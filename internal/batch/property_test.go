@@ -3,7 +3,6 @@ package batch_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"gatherkit/internal/batch"
+	"gatherkit/internal/fair"
 )
 
 // model is the expected state of a rig after each step.
@@ -27,6 +27,7 @@ type model struct {
 	waiting map[string][]*call // in order of arrival
 	alone   map[string][]int   // members that have yet to run alone
 	running []*group
+	gone    map[*call]bool // whose callers have left
 }
 
 var errGone, errLost = errors.New("gone"), errors.New("lost")
@@ -48,7 +49,8 @@ func (m *model) queued() (n int) {
 
 func (m *model) doCall(t *rapid.T) {
 	full := m.queued() >= m.o.MaxQueue
-	c := m.call(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"), len(m.calls))
+	by := fair.By(context.Background(), [16]byte{rapid.Byte().Draw(t, "who") % 3})
+	c := m.callOn(by, rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"), len(m.calls))
 	m.calls = append(m.calls, c)
 	if full {
 		m.want[c] = answer("", batch.ErrFull)
@@ -68,6 +70,7 @@ func (m *model) doCancel(t *rapid.T) {
 		m.waiting[c.key] = slices.Delete(m.waiting[c.key], i, i+1)
 		m.want[c] = answer("", errGone)
 	}
+	m.gone[c] = true
 }
 
 func (m *model) doEnd(t *rapid.T) {
@@ -75,12 +78,13 @@ func (m *model) doEnd(t *rapid.T) {
 		t.Skip("no group")
 	}
 	i := rapid.IntRange(0, len(m.running)-1).Draw(t, "group")
-	m.end(m.running[i], rapid.SampledFrom([]string{"good", "good", "data", "lost", "panic", "short"}).Draw(t, "outcome"))
+	m.end(m.running[i], rapid.SampledFrom([]string{"good", "good", "data", "lost", "panic", "half", "half"}).Draw(t, "outcome"))
 }
 
 func (m *model) end(g *group, how string) {
 	m.running = slices.DeleteFunc(m.running, func(other *group) bool { return other == g })
-	for _, q := range g.qs {
+	var back []*call
+	for i, q := range g.qs {
 		c := m.calls[q]
 		switch how {
 		case "good":
@@ -95,11 +99,35 @@ func (m *model) end(g *group, how string) {
 			m.want[c] = answer("", errLost)
 		case "panic":
 			m.want[c] = "error: panic in a group: boom"
-		case "short":
-			m.want[c] = fmt.Sprintf("error: a group of %d members got %d results", len(g.qs), len(g.qs)-1)
+		case "half":
+			switch ran := len(g.qs) / 2; {
+			case ran == 0:
+				m.want[c] = "error: a group of 1 members got 0 results"
+			case i < ran:
+				m.want[c] = resultOf(g.key, q)
+			case m.gone[c]:
+				m.want[c] = answer("", errGone)
+			default:
+				back = append(back, c)
+			}
 		}
 	}
-	g.finish(map[string]outcome{"good": good, "data": fails(errData), "lost": fails(errLost), "panic": panics, "short": short}[how])
+	m.waiting[g.key] = append(back, m.waiting[g.key]...)
+	g.finish(map[string]outcome{"good": good, "data": fails(errData), "lost": fails(errLost), "panic": panics, "half": half}[how])
+}
+
+// inTurns returns the calls that wait, the first of each caller before the second ones.
+func (m *model) inTurns(key string) (turns []*call) {
+	for turn := 0; len(turns) < len(m.waiting[key]); turn++ {
+		before := map[byte]int{}
+		for _, c := range m.waiting[key] {
+			if before[c.who] == turn {
+				turns = append(turns, c)
+			}
+			before[c.who]++
+		}
+	}
+	return turns
 }
 
 // check waits for started groups and compares the observable state with the model.
@@ -109,11 +137,12 @@ func (m *model) check(t *rapid.T) {
 		if alone := m.alone[g.key]; len(alone) > 0 {
 			want, m.alone[g.key] = alone[:1], alone[1:]
 		} else {
-			n := min(m.o.MaxGroup, len(m.waiting[g.key]))
-			for _, c := range m.waiting[g.key][:n] {
-				want = append(want, c.q)
+			for _, c := range m.inTurns(g.key) {
+				if len(want) < m.o.MaxGroup {
+					want = append(want, c.q)
+				}
 			}
-			m.waiting[g.key] = m.waiting[g.key][n:]
+			m.waiting[g.key] = slices.DeleteFunc(m.waiting[g.key], func(c *call) bool { return slices.Contains(want, c.q) })
 		}
 		if len(want) == 0 || !slices.Equal(g.qs, want) {
 			t.Fatalf("group %s%v began, want %v", g.key, g.qs, want)
@@ -153,7 +182,10 @@ func TestAnyScheduleAnswersEveryCallOnce(t *testing.T) {
 		o.MaxQueue = rapid.IntRange(1, 6).Draw(t, "MaxQueue")
 		o.Parallel = rapid.IntRange(1, 3).Draw(t, "Parallel")
 		rapid.SyncTest(t, func(t *rapid.T) {
-			m := &model{rig: newRig(o), o: o, want: map[*call]string{}, waiting: map[string][]*call{}, alone: map[string][]int{}}
+			m := &model{
+				rig: newRig(o), o: o, want: map[*call]string{}, waiting: map[string][]*call{}, alone: map[string][]int{},
+				gone: map[*call]bool{},
+			}
 			defer close(m.quit)
 			t.Repeat(map[string]func(*rapid.T){"": m.check, "call": m.doCall, "cancel": m.doCancel, "end": m.doEnd})
 			closed := make(chan struct{})

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gatherkit/internal/batch"
+	"gatherkit/internal/fair"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -55,7 +56,8 @@ func fails(err error) outcome { return func(string, []int) ([]string, error) { r
 
 func panics(string, []int) ([]string, error) { panic("boom") }
 
-func short(key string, qs []int) ([]string, error) { return good(key, qs[1:]) }
+// half leaves half of the members for the next group.
+func half(key string, qs []int) ([]string, error) { return good(key, qs[:len(qs)/2]) }
 
 func newRig(o batch.Options) *rig {
 	r := &rig{began: make(chan *group, 1000), quit: make(chan struct{})}
@@ -76,6 +78,7 @@ func newRig(o batch.Options) *rig {
 type call struct {
 	cancel context.CancelCauseFunc
 	key    string
+	who    byte
 	q      int
 	result string
 	err    error
@@ -85,8 +88,9 @@ type call struct {
 func (r *rig) call(key string, q int) *call { return r.callOn(context.Background(), key, q) }
 
 func (r *rig) callOn(ctx context.Context, key string, q int) *call {
+	who := fair.Who(ctx)[0]
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &call{cancel: cancel, key: key, q: q, done: make(chan struct{})}
+	c := &call{cancel: cancel, key: key, who: who, q: q, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		c.result, c.err = r.Do(ctx, key, q)

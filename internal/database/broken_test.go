@@ -46,7 +46,7 @@ func TestFullDiskFailsGroup(t *testing.T) {
 		return n
 	}
 	room(pages)
-	failed, err := db.writeGroup(ctx, struct{}{}, []transaction{insert("a", 1), insert("b", 1<<20), insert("c", 1)})
+	failed, err := db.writeGroup(ctx, struct{}{}, []write{{fn: insert("a", 1)}, {fn: insert("b", 1<<20)}, {fn: insert("c", 1)}})
 	if failed != nil || codeOf(err)&0xff != sqlite3.SQLITE_FULL || !db.Unavailable(err) {
 		t.Errorf("the group: %v, %v, want no results and that the disk is full", failed, err)
 	}

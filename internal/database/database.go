@@ -57,7 +57,10 @@ type DB struct {
 	open           sync.RWMutex // of SQLite's connections, as in preparing
 	link           *link        // to PostgreSQL, else nil
 	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
-	writes *batch.Batcher[struct{}, transaction, error]
+	writes *batch.Batcher[struct{}, write, error]
+	// writers are the accounts that write, and turnTime is how long others wait for one of them, on SQLite.
+	writers  writers
+	turnTime time.Duration
 	// parts has one place, for WritePart, on SQLite.
 	parts *fair.Pool[[16]byte]
 
@@ -96,7 +99,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		if db.reader, err = db.openSQLite(true); err != nil {
 			return nil, errors.Join(err, db.writer.Close())
 		}
-		db.parts = fair.New[[16]byte](1, 1)
+		db.parts, db.writers.of, db.turnTime = fair.New[[16]byte](1, 1), map[[16]byte]int{}, turnTime
 		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
 	}
 	if err := db.migrate(ctx, o.Migrations, o.Existing); err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"time"
 
 	"gatherkit/internal/deadline"
+	"gatherkit/internal/fair"
 )
 
 var errBroken = errors.New("the disk has failed; nothing is written any more")
@@ -25,6 +27,9 @@ const (
 	maxQueue = 1024
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
+	// turnTime is how long a transaction of several accounts goes on with further writes of an account. Afterwards, an
+	// account that has written much does not let others wait for it.
+	turnTime = time.Millisecond
 	// checkpointAt is how many pages of SQLite's log wait before they are moved to its file.
 	checkpointAt = 1000
 )
@@ -33,13 +38,54 @@ const (
 // caller's: on SQLite, a caller that leaves would undo the work of others in its group.
 type transaction = func(context.Context, *sql.Tx) error
 
+// write is a transaction and the account whose it is (fair.Who).
+type write struct {
+	by [16]byte
+	fn transaction
+}
+
+// writers are the accounts that write on SQLite, each with the number of its writes.
+type writers struct {
+	mu sync.Mutex
+	of map[[16]byte]int
+}
+
+// enter counts a write until leave. Writes of nobody in particular, such as background work, do not count.
+func (w *writers) enter(by [16]byte) (leave func()) {
+	if by == [16]byte{} {
+		return func() {}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.of[by]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.of[by]--
+		if w.of[by] == 0 {
+			delete(w.of, by)
+		}
+	}
+}
+
+// several reports whether more than one account writes.
+func (w *writers) several() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.of) > 1
+}
+
 // Write runs fn in a transaction and returns after it is durable. fn may run more than
 // once, so it must set its results and not add to them, and must change nothing but the
 // transaction. An error of fn undoes its work and is returned. When fn returns
 // ErrStale, or PostgreSQL rolls the transaction back because of another one, Write runs
-// fn again, up to eight times.
+// fn again, up to eight times. On SQLite, accounts take turns.
 func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
 	var err error
+	w := write{fair.Who(ctx), fn}
+	if db.writes != nil {
+		defer db.writers.enter(w.by)()
+	}
 	for try := range maxTries {
 		if try > 0 {
 			db.retried.Add(1)
@@ -49,7 +95,7 @@ func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error
 		}
 		if db.writes != nil {
 			var failed error
-			if failed, err = db.writes.Do(ctx, struct{}{}, fn); err == nil {
+			if failed, err = db.writes.Do(ctx, struct{}{}, w); err == nil {
 				err = failed
 			}
 		} else {
@@ -72,7 +118,7 @@ func (db *DB) WritePart(ctx context.Context, account [16]byte, fn func(context.C
 		}
 		defer db.parts.Release(account, 1)
 	}
-	return db.Write(ctx, fn)
+	return db.Write(fair.By(ctx, account), fn)
 }
 
 // transact is Write on PostgreSQL.
@@ -104,20 +150,28 @@ func (db *DB) tell() {
 }
 
 // writeGroup is Write on SQLite: the transactions of many callers in one, each behind a
-// savepoint, so that one that fails does not undo the others.
-func (db *DB) writeGroup(ctx context.Context, _ struct{}, fns []transaction) ([]error, error) {
+// savepoint, so that one that fails does not undo the others. It ends before the second write of an account if others
+// have waited for long enough.
+func (db *DB) writeGroup(ctx context.Context, _ struct{}, ws []write) ([]error, error) {
 	began := time.Now()
 	defer func() { db.observe(time.Since(began)) }()
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, db.broke(err, false)
 	}
-	failed := make([]error, len(fns))
-	for i, fn := range fns {
-		if failed[i], err = savepoint(ctx, tx, fn); err != nil {
+	var failed []error
+	wrote := map[[16]byte]bool{}
+	for _, w := range ws {
+		if wrote[w.by] && time.Since(began) >= db.turnTime && db.writers.several() {
+			break
+		}
+		wrote[w.by] = true
+		one, err := savepoint(ctx, tx, w.fn)
+		if err != nil {
 			_ = tx.Rollback()
 			return nil, db.broke(err, false)
 		}
+		failed = append(failed, one)
 	}
 	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()

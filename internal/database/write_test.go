@@ -7,10 +7,13 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"gatherkit/internal/fair"
 )
 
 // migrations make two small tables.
@@ -62,7 +65,9 @@ func TestNeighboursFailAlone(t *testing.T) {
 			return fault
 		}
 	}
-	failed, err := db.writeGroup(ctx, struct{}{}, []transaction{insert("a", nil), insert("b", mistake), insert("a", nil), insert("c", nil)})
+	failed, err := db.writeGroup(ctx, struct{}{}, []write{
+		{fn: insert("a", nil)}, {fn: insert("b", mistake)}, {fn: insert("a", nil)}, {fn: insert("c", nil)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +95,63 @@ func TestBrokenDisk(t *testing.T) {
 	})
 	if !errors.Is(err, errBroken) || !db.Unavailable(err) || told != nil {
 		t.Errorf("%v, %v", err, told)
+	}
+}
+
+// TestTurns: accounts take turns in a transaction. It ends before an account writes once more if others wait, but not for
+// work in the background. An account that is alone writes all that it has in one.
+func TestTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		waiting, want string // an account's letter for each write, - for nobody's; want has a space between transactions
+	}{
+		"several":    {"AAAABA-B", "AB- AB"},
+		"alone":      {"AAAA", "AAAA"},
+		"background": {"A-A--", "A-A--"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := openForTest(t)
+			db.turnTime = 0
+			before := func(context.Context, *sql.Tx) error { return nil }
+			if err := db.Write(fair.By(t.Context(), [16]byte{'B'}), before); err != nil { // it does not wait any more
+				t.Fatal(err)
+			}
+			var all sync.WaitGroup
+			var wrote []rune
+			var last *sql.Tx
+			add := func(who rune, before func()) {
+				ctx := t.Context()
+				if who != '-' {
+					ctx = fair.By(ctx, [16]byte{byte(who)})
+				}
+				all.Go(func() {
+					if err := db.Write(ctx, func(_ context.Context, tx *sql.Tx) error {
+						before()
+						if last != tx {
+							wrote, last = append(wrote, ' '), tx
+						}
+						wrote = append(wrote, who)
+						return nil
+					}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			begun, end := make(chan struct{}), make(chan struct{})
+			add('-', func() { close(begun); <-end })
+			<-begun
+			for n, who := range c.waiting {
+				add(who, func() {})
+				for db.writes.Queued() <= n {
+					runtime.Gosched()
+				}
+			}
+			close(end)
+			all.Wait()
+			got := strings.TrimPrefix(string(wrote), " - ")
+			if !strings.HasPrefix(got, c.want) || len(strings.ReplaceAll(got, " ", "")) != len(c.waiting) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

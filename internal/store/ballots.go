@@ -46,7 +46,7 @@ func (s *Store) cast(ctx context.Context, accountID feedback.ID, c cast) (int64,
 
 // castGroup counts ballots of one account in one transaction.
 func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []cast) ([]cast, error) {
-	_, err := s.writeGroup(ctx, len(casts), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
+	_, err := s.writeGroup(ctx, accountID, len(casts), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
 		some := make([]*cast, 0, len(members))
 		for _, i := range members {
 			some = append(some, &casts[i])

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
@@ -23,12 +24,13 @@ func refusal(err error) bool {
 	return errors.As(err, &e)
 }
 
-// writeGroup runs write in one transaction for the members of a group, numbered from zero. If
+// writeGroup runs write in one transaction for the members of a group of an account, numbered from zero. If
 // write refuses some, which is rare, writeGroup rolls back the transaction, as it may have
 // written data of these, and runs write again for the others. It returns the errors of the
 // refused members.
 func (s *Store) writeGroup(
-	ctx context.Context, size int, write func(ctx context.Context, tx *sql.Tx, members []int) (refused map[int]error, err error),
+	ctx context.Context, accountID feedback.ID, size int,
+	write func(ctx context.Context, tx *sql.Tx, members []int) (refused map[int]error, err error),
 ) (map[int]error, error) {
 	members := make([]int, size)
 	for i := range members {
@@ -37,7 +39,7 @@ func (s *Store) writeGroup(
 	all := map[int]error{}
 	for len(members) > 0 {
 		var refused map[int]error
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := s.db.Write(fair.By(ctx, accountID), func(ctx context.Context, tx *sql.Tx) (err error) {
 			refused, err = write(ctx, tx, members)
 			if err == nil && len(refused) > 0 {
 				err = errRefused

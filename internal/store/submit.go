@@ -65,7 +65,7 @@ func (s *Store) Submitted(ctx context.Context, sub Submission) (feedback.Request
 // the same app would wait for the lock of its counter row one after the other.
 func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []Submission) ([]submitted, error) {
 	results := make([]submitted, len(subs))
-	refused, err := s.writeGroup(ctx, len(subs), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
+	refused, err := s.writeGroup(ctx, accountID, len(subs), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
 		return s.submitRows(ctx, tx, accountID, subs, members, results)
 	})
 	for i, refusal := range refused {
