@@ -222,7 +222,17 @@ func (s *sized) prepared(o *op) string {
 			s.must("webhooks-delete", "owner", `{"id":"`+webhook.(map[string]any)["id"].(string)+`"}`)
 		}
 	}
-	for name, made := range map[string]func() string{
+	for name, made := range s.makers() {
+		if uses(name) {
+			s.names[name] = made()
+		}
+	}
+	return s.filled(body)
+}
+
+// makers make what the parameters of operations name.
+func (s *sized) makers() map[string]func() string {
+	return map[string]func() string{
 		"other_request": s.popular,
 		"invite":        s.invite,
 		"spam":          func() string { return s.submitSpam("S") },
@@ -238,12 +248,7 @@ func (s *sized) prepared(o *op) string {
 		"held":          func() string { return s.held("owner", "key", s.names["request"]) },
 		"remark":        func() string { return s.remark("owner", "key", s.names["request"]) },
 		"status_link":   func() string { return s.statusLink("owner", s.names["request"]) },
-	} {
-		if uses(name) {
-			s.names[name] = made()
-		}
 	}
-	return s.filled(body)
 }
 
 // fresh returns a body in which addresses are nobody's yet.
