@@ -4898,10 +4898,10 @@ type Theme string
 
 // Today defines model for Today.
 type Today struct {
-	// Mails Mails that people outside your team got.
+	// Mails Mails that were written to people outside your team.
 	Mails int64 `json:"mails"`
 
-	// MostMails How many they can get; null if there is no limit. Further mails wait until the next day.
+	// MostMails How many these can be; null if there is no limit. Further news waits until the next day.
 	MostMails nullable.Nullable[int64] `json:"most_mails"`
 
 	// MostVerified How many these can be; null if there is no limit. Further people are asked to confirm.

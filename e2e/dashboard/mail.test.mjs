@@ -73,8 +73,8 @@ test('admins see which mail has failed, and why', async (t) => {
 test('admins see that a limit is near', async (t) => {
   const near = { mails: 4000, most_mails: 5000, verified: 100, most_verified: 100 }
   const { page } = await open(t, '/team', 'alan@example.com', { 'mail-status': () => ({ result: { ...works, today: near } }) })
-  await page.getByRole('heading', { name: '4,000 of 5,000 mails sent today' }).waitFor()
-  await page.getByText('Mails beyond the limit wait until midnight UTC.').waitFor()
+  await page.getByRole('heading', { name: '4,000 of 5,000 mails written today' }).waitFor()
+  await page.getByText('News beyond the limit waits until midnight UTC.').waitFor()
   await page.getByRole('heading', { name: '100 of 100 people verified today' }).waitFor()
   await page.getByText('People beyond the limit are asked to confirm their address, until midnight UTC.').waitFor()
   assert.equal(await page.getByText('mail has failed').count(), 0)
@@ -88,7 +88,7 @@ test('nobody sees anything while mail works, and members do not ask', inProof, a
   const { page, calls } = await open(t, '/team', 'alan@example.com')
   await page.getByRole('list', { name: 'Team' }).waitFor()
   await page.waitForFunction(() => performance.getEntriesByName(new URL('api/mail-status', document.baseURI).href).length > 0)
-  assert.equal(await page.getByText(/mail has failed|sent today|verified today/).count(), 0)
+  assert.equal(await page.getByText(/mail has failed|written today|verified today/).count(), 0)
   assert.ok(of(calls, 'mail-status').length > 0)
   const mira = await open(t, '/team', 'mira@example.com', { 'mail-status': () => assert.fail('a member asked') })
   await mira.page.getByRole('list', { name: 'Team' }).waitFor()

@@ -94,6 +94,13 @@ func (s *Sender) tellNews(ctx context.Context, p person, item aside.Item) error 
 		if at := p.writeAt(list, s.now()); at != nil {
 			return postpone(ctx, tx, p, list, at)
 		}
+		at, err := s.mailAfter(ctx, tx, p.accountID)
+		if err != nil {
+			return err
+		}
+		if at != nil {
+			return postpone(ctx, tx, p, list, at)
+		}
 		return s.write(ctx, tx, app, p, list[:min(len(list), maxUpdates)])
 	})
 }

@@ -39,6 +39,9 @@ func (s *Sender) add(ctx context.Context, tx *sql.Tx, accountID feedback.ID, p *
 	var address []byte
 	if p != nil {
 		appID, address = &p.appID, p.address
+		if err := s.countMail(ctx, tx, accountID); err != nil {
+			return err
+		}
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO mails (account_id, id, kind, app_id, address, recipient, body, attempts, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)`, accountID, id, string(l.kind), appID, address, l.recipient, body, due)

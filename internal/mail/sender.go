@@ -242,15 +242,13 @@ func (s *Sender) claim(ctx context.Context, w *waiting) (wanted bool, err error)
 		if wanted = p.state == wants[w.kind]; !wanted {
 			return remove(ctx, tx, *w)
 		}
-		if wanted, err = s.allowMail(ctx, tx, *w); !wanted {
-			return err
-		}
 		var limited *feedback.Error
 		if w.kind == confirmMail && w.attempts == 1 && errors.As(s.asks.allowMail(s.now()), &limited) {
 			wanted = false
-			return putBack(ctx, tx, *w, after(now, limited.RetryAfter))
+			_, err = tx.ExecContext(ctx, "UPDATE mails SET due_at = $3, attempts = 0 WHERE account_id = $1 AND id = $2",
+				w.accountID, w.id, after(now, limited.RetryAfter))
 		}
-		return nil
+		return err
 	})
 	return wanted, err
 }
@@ -266,11 +264,6 @@ func (s *Sender) settle(ctx context.Context, w waiting, result verdict, failed e
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		switch {
 		case result == delivered:
-			if w.appID != nil {
-				if err := s.countMail(ctx, tx, w.accountID); err != nil {
-					return err
-				}
-			}
 			return remove(ctx, tx, w)
 		case result == bounced && w.appID != nil: // somebody outside
 			s.log.Warn("an address takes no mail", "account", w.accountID, "kind", w.kind, "mail", w.id, "error", failed)

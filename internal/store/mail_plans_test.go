@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/signed"
 	"gatherkit/internal/store"
@@ -48,8 +47,7 @@ func newWanted(t *testing.T, at storetest.Place) *wanted {
 	return w
 }
 
-// round makes news and a mail due, and lets a sender follow the log, write and try to send. The mail is over the limit of
-// a day.
+// round makes a mail due, and lets a sender follow the log, write and try to send.
 func (w *wanted) round(s *store.Store) error {
 	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example") // nobody listens
 	if err != nil {
@@ -58,12 +56,7 @@ func (w *wanted) round(s *store.Store) error {
 	w.Exec("UPDATE mail_follows SET due_at = 1 WHERE account_id = $1 AND request_id = $2", w.Acme.ID, w.link.RequestID)
 	w.Exec("UPDATE mail_positions SET position = position - 40 WHERE account_id = $1", w.Acme.ID)
 	w.Exec("DELETE FROM mail_server")
-	w.Exec("INSERT INTO mail_days (account_id, day, mails, verified) VALUES ($1, $2, 1, 0) ON CONFLICT DO NOTHING",
-		w.Acme.ID, w.Clock.Now().Unix()/(24*60*60))
-	w.Exec("INSERT INTO mails (account_id, id, kind, app_id, address, recipient, body, attempts, due_at)"+
-		" SELECT account_id, $2, 'update', app_id, address, email, address, 0, 1 FROM mail_people WHERE account_id = $1 AND address = $3",
-		w.Acme.ID, feedback.FirstIDAt(w.Clock.Now()), w.link.Address[:])
-	sender := mail.NewSender(s.Mail, server, mail.Limits{Mails: 1}, &url.URL{Scheme: "https", Host: "a.example"}, nil)
+	sender := mail.NewSender(s.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil)
 	if err := sender.Round(ctx); err != nil {
 		return err
 	}
@@ -130,7 +123,6 @@ func TestMailPlans(t *testing.T) {
 			{"what was told", "UPDATE mail_follows SET told_status", "mail_follows", []string{follows}},
 			{"mails that are due", "FROM mails WHERE due_at + 0 <=", "mails", []string{"mails_any"}},
 			{"a mail", "UPDATE mails SET due_at = $4, attempts", "mails", []string{mails, "mails_turn"}},
-			{"mails that wait for the next day", "kind IN ($4, $5)", "mails", []string{mails, "mails_turn"}},
 			{"digests that are due", "FROM mail_digests WHERE due_at + 0 <=", "mail_digests", []string{"mail_digests_any"}},
 			{"what came in", "SELECT COUNT(*) FROM (SELECT seq", "changes", []string{primary("changes")}},
 			{"what moved", "LIKE", "changes", []string{primary("changes"), "changes_triage"}},

@@ -4393,12 +4393,12 @@ export interface components {
         Today: {
             /**
              * Format: int64
-             * @description Mails that people outside your team got.
+             * @description Mails that were written to people outside your team.
              */
             mails: number;
             /**
              * Format: int64
-             * @description How many they can get; null if there is no limit. Further mails wait until the next day.
+             * @description How many these can be; null if there is no limit. Further news waits until the next day.
              */
             most_mails: number | null;
             /**

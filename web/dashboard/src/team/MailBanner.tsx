@@ -32,8 +32,8 @@ export function MailBanner() {
       )}
       {today && (
         <>
-          <Used n={today.mails} most={today.most_mails} what="mails sent today">
-            Mails beyond the limit wait until midnight UTC.
+          <Used n={today.mails} most={today.most_mails} what="mails written today">
+            News beyond the limit waits until midnight UTC.
           </Used>
           <Used n={today.verified} most={today.most_verified} what="people verified today">
             People beyond the limit are asked to confirm their address, until midnight UTC.
