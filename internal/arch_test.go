@@ -129,7 +129,7 @@ var imports = map[string][]string{
 	"internal/store": {
 		"internal/aside",
 		"internal/attempts", "internal/batch", "internal/board", "internal/changelog", "internal/database", "internal/entries",
-		"internal/events", "internal/feedback",
+		"internal/events", "internal/fair", "internal/feedback",
 		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
 		"internal/sessions", "internal/sweep", "internal/team", "internal/tokens", "internal/uploads", "internal/views",
 		"internal/visitors", "internal/webhook", "golang.org/x/sync",

@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config.Serve{
 		Storage: config.Storage{Store: config.Store{Data: "./data"}}, Listen: "127.0.0.1:8080",
-		SubmitRate: 600, LogLevel: "info", LogFormat: "json",
+		SubmitRate: 600, MailsPerDay: 5000, VerifiedPerDay: 100, LogLevel: "info", LogFormat: "json",
 	}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
 		t.Error(diff)

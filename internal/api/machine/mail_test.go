@@ -15,7 +15,9 @@ func (m *model) setDigest(_ who, in, _ object) (string, object) {
 }
 
 func (m *model) mailStatus(who, object, object) (string, object) {
-	return "ok", object{"configured": false, "state": "ok", "error": nil, "since": nil, "waiting": 0, "failing": 0, "failures": []any{}}
+	return "ok", object{
+		"configured": false, "state": "ok", "error": nil, "since": nil, "waiting": 0, "failing": 0, "failures": []any{}, "today": nil,
+	}
 }
 
 func (m *model) mailSuppress(who, object, object) (string, object) {
