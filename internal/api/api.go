@@ -249,10 +249,15 @@ func (a *API) enter(ctx context.Context, c *call, who any) (on context.Context, 
 	case visitor:
 		ctx = fair.By(ctx, who.app.AccountID)
 		if c.op.reads {
-			return a.reads.Visitors.Of(limits.Visitor(who.app.ID.String(), c.client.From)).Enter(ctx)
+			return a.enterVisitor(ctx, who.app.ID, c.client)
 		}
 	}
 	return ctx, func() {}, nil
+}
+
+// enterVisitor waits for a place of an app's visitors to read the database.
+func (a *API) enterVisitor(ctx context.Context, app feedback.ID, c *client) (on context.Context, leave func(), err error) {
+	return a.reads.Visitors.Of(limits.Visitor(app.String(), c.From)).Enter(ctx)
 }
 
 // input returns the call's parameters. Only a few bodies are decoded at once, because even a

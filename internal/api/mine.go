@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/limits"
 	"gatherkit/internal/lists"
@@ -134,7 +133,7 @@ func (a *API) mineList(ctx context.Context, c *client, in mineListParams) (mineL
 
 // mineOf is mine for the holder of a private link, who waits for a place to read as visitors with the app's key do.
 func (a *API) mineOf(ctx context.Context, c *client, w readers.Who, in MineParams) (MineResult, error) {
-	ctx, leave, err := a.reads.Visitors.Of(limits.Visitor(w.App.ID.String(), c.From)).Enter(ctx)
+	ctx, leave, err := a.enterVisitor(ctx, w.App.ID, c)
 	if err != nil {
 		return MineResult{}, err
 	}
@@ -248,6 +247,6 @@ func (a *API) mineReply(ctx context.Context, c *client, in mineReplyParams) (rep
 }
 
 func (a *API) reply(ctx context.Context, w readers.Who, in ReplyParams) (replyResult, error) {
-	c, err := a.Store.Reply(fair.By(ctx, w.App.AccountID), w, in.RequestID, in.Body)
+	c, err := a.Store.Reply(ctx, w, in.RequestID, in.Body)
 	return replyResult{readers.PublicComment{ID: c.ID, Body: c.Body, At: c.CreatedAt, Mine: true}}, err
 }

@@ -1,11 +1,10 @@
 // Package batch implements group commit: it joins concurrent calls with the same key into
 // one call on a slice. There is no timer: the next group forms while the current one runs.
-// So a single call does not wait, and concurrent calls share the cost. In a group, those whose
-// work it is (fair.Who) take turns.
+// So a single call does not wait, and concurrent calls share the cost. Those whose work it
+// is (fair.Who) take turns, and nobody can fill the queue.
 package batch
 
 import (
-	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -26,8 +25,11 @@ var (
 
 // Options are the limits and hooks of a Batcher.
 type Options struct {
-	MaxGroup int           // maximum number of members in a group
-	MaxQueue int           // maximum number of waiting members of all keys; Do returns ErrFull beyond it
+	MaxGroup int // maximum number of members in a group
+	// MaxQueue is the maximum number of waiting members of all keys. Nobody (fair.Who) may have more of them than
+	// there are free places: one alone gets half of the queue, two get a third each (Choudhury and Hahne, "Dynamic queue
+	// length thresholds for shared-memory packet switches", 1998). Do returns ErrFull beyond it.
+	MaxQueue int
 	Parallel int           // maximum number of groups, of different keys, that run at once
 	Timeout  time.Duration // timeout of a group, whose context is independent of the callers' contexts
 	// Alone reports whether an error of run may be caused by the data of one member. If so,
@@ -45,10 +47,11 @@ type Batcher[K comparable, Q, R any] struct {
 	o   Options
 
 	mu      sync.Mutex
-	drained sync.Cond        // signaled when a worker ends
-	lanes   map[K]*list.List // waiting members of each key that is ready or running
-	ready   []K              // keys with waiting members and no running group, in the order they became ready
-	queued  int              // number of waiting members of all keys
+	drained sync.Cond         // signaled when a worker ends
+	lanes   map[K]*lane[Q, R] // waiting members of each key that is ready or running
+	ready   []K               // keys with waiting members and no running group, in the order they became ready
+	queued  int               // number of waiting members of all keys
+	waiting map[[16]byte]int  // number of waiting members of each who
 	workers int
 	closed  bool
 }
@@ -57,22 +60,20 @@ type member[Q, R any] struct {
 	q      Q
 	ctx    context.Context
 	who    [16]byte      // whose work it is
-	turn   int           // how many members of its lane are theirs and wait for longer
-	place  *list.Element // position in its lane, to leave it in constant time; nil once the group has started
+	place  *list.Element // position in its lane; nil once the group has started
 	result R
 	err    error
 	done   chan struct{} // closed once result and err are set
 }
 
-// New returns a Batcher. It calls run with the members of a group in their turns, and otherwise
-// in the order of their arrival; run must return results in the same order. It may return fewer
-// than there are members, but at least one: the others are then the first ones of their lane. New panics unless MaxGroup,
-// MaxQueue, Parallel and Timeout are positive.
+// New returns a Batcher. It calls run with the members of a group in their turns, those of one in the order of their
+// arrival; run must return results in the same order. It may return fewer than there are members, but at least one: the
+// others are then the next ones of their key. New panics unless MaxGroup, MaxQueue, Parallel and Timeout are positive.
 func New[K comparable, Q, R any](run func(ctx context.Context, key K, qs []Q) ([]R, error), o Options) *Batcher[K, Q, R] {
 	if o.MaxGroup < 1 || o.MaxQueue < 1 || o.Parallel < 1 || o.Timeout <= 0 {
 		panic("batch: MaxGroup, MaxQueue, Parallel and Timeout must be positive")
 	}
-	b := &Batcher[K, Q, R]{run: run, o: o, lanes: map[K]*list.List{}}
+	b := &Batcher[K, Q, R]{run: run, o: o, lanes: map[K]*lane[Q, R]{}, waiting: map[[16]byte]int{}}
 	b.drained.L = &b.mu
 	return b
 }
@@ -123,22 +124,30 @@ func (b *Batcher[K, Q, R]) enter(key K, m *member[Q, R]) error {
 	switch {
 	case b.closed:
 		return ErrClosed
-	case b.queued >= b.o.MaxQueue:
+	case b.waiting[m.who] >= b.o.MaxQueue-b.queued:
 		return ErrFull
 	}
-	lane := b.lanes[key]
-	if lane == nil {
-		lane = list.New()
-		b.lanes[key] = lane
+	l := b.lanes[key]
+	if l == nil {
+		l = newLane[Q, R]()
+		b.lanes[key] = l
 		b.ready = append(b.ready, key)
 		if b.workers < b.o.Parallel {
 			b.workers++
 			go b.work()
 		}
 	}
-	m.place = lane.PushBack(m)
-	b.queued++
+	l.add(m)
+	b.count(m, 1)
 	return nil
+}
+
+// count counts a member that begins or ceases to wait.
+func (b *Batcher[K, Q, R]) count(m *member[Q, R], n int) {
+	b.queued += n
+	if b.waiting[m.who] += n; b.waiting[m.who] == 0 {
+		delete(b.waiting, m.who)
+	}
 }
 
 // leave removes a member from its lane. It reports whether the member was still waiting.
@@ -148,8 +157,8 @@ func (b *Batcher[K, Q, R]) leave(key K, m *member[Q, R]) bool {
 	if m.place == nil {
 		return false
 	}
-	b.lanes[key].Remove(m.place)
-	b.queued--
+	b.lanes[key].remove(m)
+	b.count(m, -1)
 	return true
 }
 
@@ -161,17 +170,17 @@ func (b *Batcher[K, Q, R]) work() {
 	for len(b.ready) > 0 {
 		key := b.ready[0]
 		b.ready = b.ready[1:]
-		lane := b.lanes[key]
-		if group := b.gather(lane); len(group) > 0 {
+		l := b.lanes[key]
+		if group := b.gather(l); len(group) > 0 {
 			b.mu.Unlock()
 			rest := b.runGroup(key, group)
 			b.mu.Lock()
-			b.putBack(lane, rest)
+			b.putBack(l, rest)
 		}
-		if lane.Len() > 0 {
-			b.ready = append(b.ready, key)
-		} else {
+		if l.empty() {
 			delete(b.lanes, key)
+		} else {
+			b.ready = append(b.ready, key)
 		}
 	}
 	b.workers--
@@ -180,32 +189,18 @@ func (b *Batcher[K, Q, R]) work() {
 
 // gather removes the next group from a lane. Members whose ctx has ended get its cause as
 // their error instead.
-func (b *Batcher[K, Q, R]) gather(lane *list.List) (group []*member[Q, R]) {
-	for _, m := range inTurns[Q, R](lane) {
-		if len(group) == b.o.MaxGroup {
+func (b *Batcher[K, Q, R]) gather(l *lane[Q, R]) (group []*member[Q, R]) {
+	for len(group) < b.o.MaxGroup {
+		m := l.next()
+		if m == nil {
 			break
 		}
-		lane.Remove(m.place)
-		m.place = nil
-		b.queued--
+		b.count(m, -1)
 		if !m.gone() {
 			group = append(group, m)
 		}
 	}
 	return group
-}
-
-// inTurns returns the members of a lane in their turns.
-func inTurns[Q, R any](lane *list.List) []*member[Q, R] {
-	members, waiting := make([]*member[Q, R], 0, lane.Len()), map[[16]byte]int{}
-	for at := lane.Front(); at != nil; at = at.Next() {
-		m := at.Value.(*member[Q, R])
-		m.turn = waiting[m.who]
-		waiting[m.who]++
-		members = append(members, m)
-	}
-	slices.SortStableFunc(members, func(a, b *member[Q, R]) int { return cmp.Compare(a.turn, b.turn) })
-	return members
 }
 
 // gone reports whether the caller of a member has left, and then answers.
@@ -218,12 +213,12 @@ func (m *member[Q, R]) gone() bool {
 	return true
 }
 
-// putBack puts the members that did not run in front of a lane.
-func (b *Batcher[K, Q, R]) putBack(lane *list.List, rest []*member[Q, R]) {
+// putBack makes the members that did not run the next ones of a lane.
+func (b *Batcher[K, Q, R]) putBack(l *lane[Q, R], rest []*member[Q, R]) {
 	for _, m := range slices.Backward(rest) {
 		if !m.gone() {
-			m.place = lane.PushFront(m)
-			b.queued++
+			l.putBack(m)
+			b.count(m, 1)
 		}
 	}
 }

@@ -212,6 +212,27 @@ func TestTurnsOfAGroup(t *testing.T) {
 	})
 }
 
+// One can fill half of the queue, and then there is room for others.
+func TestNobodyFillsTheQueue(t *testing.T) {
+	bubble(t, limits, func(t *testing.T, r *rig) {
+		who := func(n byte) context.Context { return fair.By(context.Background(), [16]byte{n}) }
+		calls := []*call{r.callOn(who(1), "a", 0)}
+		g := r.wantGroup(t, "a", 0)
+		for q := range 5 {
+			calls = append(calls, r.callOn(who(1), "a", q+1))
+		}
+		wantErr(t, batch.ErrFull, r.callOn(who(1), "a", 6), r.callOn(who(1), "b", 6))
+		calls = append(calls, r.callOn(who(2), "a", 7), r.callOn(who(2), "a", 8), r.callOn(who(2), "a", 9))
+		wantErr(t, batch.ErrFull, r.callOn(who(2), "a", 10))
+		calls = append(calls, r.callOn(who(3), "a", 11))
+		g.finish(good)
+		r.wantGroup(t, "a", 1, 7, 11).finish(good)
+		r.wantGroup(t, "a", 2, 8, 3).finish(good)
+		r.wantGroup(t, "a", 9, 4, 5).finish(good)
+		wantGood(t, calls...)
+	})
+}
+
 func TestBrokenRunIsAnErrorForEveryMember(t *testing.T) {
 	always := limits
 	always.Alone = func(error) bool { return true }

@@ -22,12 +22,18 @@ import (
 type model struct {
 	*rig
 	o       batch.Options
-	calls   []*call            // by q
-	want    map[*call]string   // expected results of finished calls
-	waiting map[string][]*call // in order of arrival
-	alone   map[string][]int   // members that have yet to run alone
+	calls   []*call           // by q
+	want    map[*call]string  // expected results of finished calls
+	waiting map[string][]turn // by key, the next turn first
+	alone   map[string][]int  // members that have yet to run alone
 	running []*group
 	gone    map[*call]bool // whose callers have left
+}
+
+// turn is the waiting calls of somebody, in the order of their arrival.
+type turn struct {
+	who   byte
+	calls []*call
 }
 
 var errGone, errLost = errors.New("gone"), errors.New("lost")
@@ -40,23 +46,73 @@ func answer(result string, err error) string {
 	return result
 }
 
-func (m *model) queued() (n int) {
-	for _, calls := range m.waiting {
-		n += len(calls)
+// queued returns how many calls of anybody, and of somebody, wait.
+func (m *model) queued(who byte) (all, theirs int) {
+	for _, turns := range m.waiting {
+		for _, turn := range turns {
+			all += len(turn.calls)
+			if turn.who == who {
+				theirs += len(turn.calls)
+			}
+		}
 	}
-	return n
+	return all, theirs
 }
 
 func (m *model) doCall(t *rapid.T) {
-	full := m.queued() >= m.o.MaxQueue
-	by := fair.By(context.Background(), [16]byte{rapid.Byte().Draw(t, "who") % 3})
-	c := m.callOn(by, rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"), len(m.calls))
+	who := rapid.Byte().Draw(t, "who") % 3
+	all, theirs := m.queued(who)
+	c := m.callOn(fair.By(context.Background(), [16]byte{who}), rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"), len(m.calls))
 	m.calls = append(m.calls, c)
-	if full {
+	if theirs >= m.o.MaxQueue-all {
 		m.want[c] = answer("", batch.ErrFull)
 		return
 	}
-	m.waiting[c.key] = append(m.waiting[c.key], c)
+	turns := m.waiting[c.key]
+	if i := slices.IndexFunc(turns, func(turn turn) bool { return turn.who == who }); i >= 0 {
+		turns[i].calls = append(turns[i].calls, c)
+	} else {
+		m.waiting[c.key] = append(turns, turn{who, []*call{c}})
+	}
+}
+
+// take removes a call that waits, and reports whether it did.
+func (m *model) take(c *call) bool {
+	turns := m.waiting[c.key]
+	for i := range turns {
+		if at := slices.Index(turns[i].calls, c); at >= 0 {
+			turns[i].calls = slices.Delete(turns[i].calls, at, at+1)
+			if len(turns[i].calls) == 0 {
+				m.waiting[c.key] = slices.Delete(turns, i, i+1)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// nextGroup returns the members of the next group of a key, and removes them.
+func (m *model) nextGroup(key string) (qs []int) {
+	for len(qs) < m.o.MaxGroup && len(m.waiting[key]) > 0 {
+		c := m.waiting[key][0].calls[0]
+		turns := m.waiting[key]
+		m.waiting[key] = append(turns[1:len(turns):len(turns)], turns[0])
+		m.take(c)
+		qs = append(qs, c.q)
+	}
+	return qs
+}
+
+// putBack makes a call the next one.
+func (m *model) putBack(c *call) {
+	first := turn{c.who, []*call{c}}
+	rest := slices.DeleteFunc(m.waiting[c.key], func(turn turn) bool {
+		if turn.who == c.who {
+			first.calls = append(first.calls, turn.calls...)
+		}
+		return turn.who == c.who
+	})
+	m.waiting[c.key] = append([]turn{first}, rest...)
 }
 
 func (m *model) doCancel(t *rapid.T) {
@@ -66,8 +122,7 @@ func (m *model) doCancel(t *rapid.T) {
 	c := rapid.SampledFrom(m.calls).Draw(t, "call")
 	c.cancel(errGone)
 	synctest.Wait()
-	if i := slices.Index(m.waiting[c.key], c); i >= 0 {
-		m.waiting[c.key] = slices.Delete(m.waiting[c.key], i, i+1)
+	if m.take(c) {
 		m.want[c] = answer("", errGone)
 	}
 	m.gone[c] = true
@@ -112,22 +167,10 @@ func (m *model) end(g *group, how string) {
 			}
 		}
 	}
-	m.waiting[g.key] = append(back, m.waiting[g.key]...)
-	g.finish(map[string]outcome{"good": good, "data": fails(errData), "lost": fails(errLost), "panic": panics, "half": half}[how])
-}
-
-// inTurns returns the calls that wait, the first of each caller before the second ones.
-func (m *model) inTurns(key string) (turns []*call) {
-	for turn := 0; len(turns) < len(m.waiting[key]); turn++ {
-		before := map[byte]int{}
-		for _, c := range m.waiting[key] {
-			if before[c.who] == turn {
-				turns = append(turns, c)
-			}
-			before[c.who]++
-		}
+	for _, c := range slices.Backward(back) {
+		m.putBack(c)
 	}
-	return turns
+	g.finish(map[string]outcome{"good": good, "data": fails(errData), "lost": fails(errLost), "panic": panics, "half": half}[how])
 }
 
 // check waits for started groups and compares the observable state with the model.
@@ -137,12 +180,7 @@ func (m *model) check(t *rapid.T) {
 		if alone := m.alone[g.key]; len(alone) > 0 {
 			want, m.alone[g.key] = alone[:1], alone[1:]
 		} else {
-			for _, c := range m.inTurns(g.key) {
-				if len(want) < m.o.MaxGroup {
-					want = append(want, c.q)
-				}
-			}
-			m.waiting[g.key] = slices.DeleteFunc(m.waiting[g.key], func(c *call) bool { return slices.Contains(want, c.q) })
+			want = m.nextGroup(g.key)
 		}
 		if len(want) == 0 || !slices.Equal(g.qs, want) {
 			t.Fatalf("group %s%v began, want %v", g.key, g.qs, want)
@@ -155,14 +193,14 @@ func (m *model) check(t *rapid.T) {
 	if n := len(m.running); n > m.o.Parallel {
 		t.Fatalf("%d groups run at once", n)
 	}
-	for key, calls := range m.waiting {
+	for key, turns := range m.waiting {
 		busy := slices.ContainsFunc(m.running, func(g *group) bool { return g.key == key })
-		if len(calls) > 0 && !busy && len(m.running) < m.o.Parallel {
+		if len(turns) > 0 && !busy && len(m.running) < m.o.Parallel {
 			t.Fatalf("key %s waits although it could run", key)
 		}
 	}
-	if got, want := m.Queued(), m.queued(); got != want {
-		t.Fatalf("%d members are queued, want %d", got, want)
+	if want, _ := m.queued(0); m.Queued() != want {
+		t.Fatalf("%d members are queued, want %d", m.Queued(), want)
 	}
 	for _, c := range m.calls {
 		want, ok := m.want[c]
@@ -179,11 +217,11 @@ func TestAnyScheduleAnswersEveryCallOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := limits
 		o.MaxGroup = rapid.IntRange(1, 4).Draw(t, "MaxGroup")
-		o.MaxQueue = rapid.IntRange(1, 6).Draw(t, "MaxQueue")
+		o.MaxQueue = rapid.IntRange(1, 9).Draw(t, "MaxQueue")
 		o.Parallel = rapid.IntRange(1, 3).Draw(t, "Parallel")
 		rapid.SyncTest(t, func(t *rapid.T) {
 			m := &model{
-				rig: newRig(o), o: o, want: map[*call]string{}, waiting: map[string][]*call{}, alone: map[string][]int{},
+				rig: newRig(o), o: o, want: map[*call]string{}, waiting: map[string][]turn{}, alone: map[string][]int{},
 				gone: map[*call]bool{},
 			}
 			defer close(m.quit)
@@ -195,8 +233,8 @@ func TestAnyScheduleAnswersEveryCallOnce(t *testing.T) {
 				m.end(m.running[0], "good")
 				m.check(t)
 			}
-			if m.queued() > 0 {
-				t.Fatalf("%d members wait forever", m.queued())
+			if all, _ := m.queued(0); all > 0 {
+				t.Fatalf("%d members wait forever", all)
 			}
 			<-closed
 		})
@@ -209,7 +247,7 @@ func TestCrowd(t *testing.T) {
 	var ran [callers * each]atomic.Int32
 	var groups atomic.Int32
 	var busy [keys]atomic.Bool
-	o := batch.Options{MaxGroup: 7, MaxQueue: callers, Parallel: 3, Timeout: time.Minute}
+	o := batch.Options{MaxGroup: 7, MaxQueue: 2 * callers, Parallel: 3, Timeout: time.Minute}
 	b := batch.New(func(_ context.Context, key int, qs []int) ([]int, error) {
 		if busy[key].Swap(true) || groups.Add(1) > 3 {
 			t.Error("too many groups run at once")

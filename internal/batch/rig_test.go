@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var errData = errors.New("bad data")
 
 var limits = batch.Options{
-	MaxGroup: 3, MaxQueue: 5, Parallel: 2, Timeout: time.Minute,
+	MaxGroup: 3, MaxQueue: 10, Parallel: 2, Timeout: time.Minute,
 	Alone: func(err error) bool { return errors.Is(err, errData) },
 }
 

@@ -23,8 +23,8 @@ var groupTimeout = deadline.Of(20 * time.Second)
 const (
 	// maxGroup is how many writes share a transaction.
 	maxGroup = 256
-	// maxQueue is how many writes may wait; Write refuses one more.
-	maxQueue = 1024
+	// maxQueue is how many writes may wait, half of them of one account; Write refuses one more.
+	maxQueue = 2048
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
 	// turnTime is how long a transaction of several accounts goes on with further writes of an account. Afterwards, an
@@ -108,7 +108,12 @@ func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error
 	return err
 }
 
-// WritePart is Write for what takes long, such as a part of a change of many rows. On SQLite, which has one writer, it
+// WriteFor is Write for an account. Write is enough where ctx is that of a call, which has an account (fair.By).
+func (db *DB) WriteFor(ctx context.Context, account [16]byte, fn func(context.Context, *sql.Tx) error) error {
+	return db.Write(fair.By(ctx, account), fn)
+}
+
+// WritePart is WriteFor for what takes long, such as a part of a change of many rows. On SQLite, which has one writer, it
 // waits until no other one is written, and accounts take turns: so a short write waits for one of them at most, however
 // many are made at once.
 func (db *DB) WritePart(ctx context.Context, account [16]byte, fn func(context.Context, *sql.Tx) error) error {
@@ -118,7 +123,7 @@ func (db *DB) WritePart(ctx context.Context, account [16]byte, fn func(context.C
 		}
 		defer db.parts.Release(account, 1)
 	}
-	return db.Write(fair.By(ctx, account), fn)
+	return db.WriteFor(ctx, account, fn)
 }
 
 // transact is Write on PostgreSQL.

@@ -75,7 +75,7 @@ func (r *Readers) Use(ctx context.Context, w Who) error {
 	if w.RequestID != nil || w.seen > 0 {
 		return nil
 	}
-	return r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return r.db.WriteFor(ctx, w.App.AccountID, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE status_links SET seen_at = $3 WHERE account_id = $1 AND token_hash = $2",
 			w.App.AccountID, w.link, feedback.At(r.now()))
 		return err

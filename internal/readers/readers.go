@@ -253,7 +253,7 @@ func (r *Readers) seenAt(ctx context.Context, q database.Queryer, w Who) (at fee
 // See stores that a person has seen the news up to a time, which is not later than now.
 func (r *Readers) See(ctx context.Context, w Who, until feedback.Time) error {
 	until = min(until, feedback.At(r.now()))
-	return r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return r.db.WriteFor(ctx, w.App.AccountID, func(ctx context.Context, tx *sql.Tx) error {
 		if w.RequestID != nil {
 			_, err := tx.ExecContext(ctx, "UPDATE status_links SET seen_at = $3 WHERE account_id = $1 AND token_hash = $2"+
 				" AND COALESCE(seen_at, 0) < $3", w.App.AccountID, w.link, until)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"gatherkit/internal/fair"
 	"gatherkit/internal/feedback"
 )
 
@@ -39,7 +38,7 @@ func (s *Store) writeGroup(
 	all := map[int]error{}
 	for len(members) > 0 {
 		var refused map[int]error
-		err := s.db.Write(fair.By(ctx, accountID), func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := s.db.WriteFor(ctx, accountID, func(ctx context.Context, tx *sql.Tx) (err error) {
 			refused, err = write(ctx, tx, members)
 			if err == nil && len(refused) > 0 {
 				err = errRefused

@@ -67,7 +67,7 @@ func (s *Store) portalRefusals(
 // SignIn exchanges the token of a one-time address for that of a session. Votes that the browser has given before
 // become those of the person; where both have voted, they count once. It returns ErrTicketNotFound or ErrBlocked.
 func (s *Store) SignIn(ctx context.Context, app feedback.App, ticket string, voter *feedback.ID) (session string, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.WriteFor(ctx, app.AccountID, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.lock(ctx, tx, app.AccountID, app.ID); err != nil {
 			return err
 		}

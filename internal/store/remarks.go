@@ -22,7 +22,7 @@ func (s *Store) PortalComment(
 	ctx context.Context, app feedback.App, requestID feedback.ID, p feedback.Person, body string, hold bool,
 ) (c feedback.Comment, err error) {
 	accountID := app.AccountID
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.WriteFor(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockRequest(ctx, tx, accountID, requestID)
 		if err != nil {
 			return err

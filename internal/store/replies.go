@@ -21,7 +21,7 @@ const MaxReplies = 10
 // ErrReplyNotAllowed.
 func (s *Store) Reply(ctx context.Context, w readers.Who, requestID feedback.ID, body string) (c feedback.Comment, err error) {
 	accountID := w.App.AccountID
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.WriteFor(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, requestID)
 		if err != nil {
 			return err

@@ -110,8 +110,8 @@ var groupTimeout = deadline.Of(20 * time.Second)
 
 const (
 	// maxQueue is the maximum number of waiting submissions, of waiting votes and of waiting
-	// key lookups. Calls beyond it fail with batch.ErrFull.
-	maxQueue = 1024
+	// key lookups, half of them of one account. Calls beyond it fail with batch.ErrFull.
+	maxQueue = 2048
 	// maxKeyLookups is the maximum number of concurrent key lookups. It leaves connections
 	// for other calls.
 	maxKeyLookups = 10

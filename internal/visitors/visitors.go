@@ -143,7 +143,7 @@ func (v *Visitors) LinkMade(ctx context.Context, accountID, appID feedback.ID) (
 // Ticket returns the token of a one-time address that signs in a verified person.
 func (v *Visitors) Ticket(ctx context.Context, app feedback.App, person feedback.Person) (token string, err error) {
 	token = feedback.NewToken(feedback.TicketToken, app.AccountID, v.rand)
-	err = v.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = v.db.WriteFor(ctx, app.AccountID, func(ctx context.Context, tx *sql.Tx) error {
 		return v.add(ctx, tx, app, person, ticket, token, ticketLife)
 	})
 	return token, err
@@ -203,7 +203,7 @@ func (v *Visitors) SignOut(ctx context.Context, token string) error {
 	if !ok {
 		return nil
 	}
-	return v.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return v.db.WriteFor(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM visitor_tokens WHERE account_id = $1 AND token_hash = $2",
 			accountID, feedback.HashSecret(token))
 		return err
