@@ -1,8 +1,12 @@
 package mail_test
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,6 +119,41 @@ func TestBrokenRequest(t *testing.T) {
 		r.failing(0)
 	})
 }
+
+// TestPanic: a panic while news of a request is noticed delays no other of its account.
+func TestPanic(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		var missing atomic.Bool
+		r := newRig(t, at, func(o *store.Options) { o.Rand = randomness(&missing) })
+		r.wants("broken@example.com", false)
+		r.wants("sound@example.com", true)
+		missing.Store(true) // a mail that asks somebody to confirm needs an id
+		r.must(r.sender.Round(ctx))
+		if got := r.failing(1); got.Kind != "news" || !strings.Contains(got.Error, "no randomness") {
+			t.Errorf("%+v", got)
+		}
+		if n := r.Count("mail_follows"); n != 1 {
+			t.Errorf("%d requests are followed, want 1", n)
+		}
+		missing.Store(false)
+		r.one(settled, "broken@example.com")
+		r.failing(0)
+	})
+}
+
+// randomness is random unless it is missing.
+func randomness(missing *atomic.Bool) io.Reader {
+	return reader(func(p []byte) (int, error) {
+		if missing.Load() {
+			return 0, errors.New("no source")
+		}
+		return rand.Read(p)
+	})
+}
+
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
 
 // TestBrokenDigest: digests that cannot be written delay none of other accounts, and miss nothing.
 func TestBrokenDigest(t *testing.T) {

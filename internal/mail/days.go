@@ -37,7 +37,11 @@ func day(now time.Time) (number int64, end feedback.Time) {
 }
 
 // Today returns how much of its limits an account has used.
-func (s *Sender) Today(ctx context.Context, accountID feedback.ID) (d Today, err error) {
+func (s *Sender) Today(ctx context.Context, accountID feedback.ID) (Today, error) {
+	return s.today(ctx, s.db.Reader(), accountID)
+}
+
+func (s *Sender) today(ctx context.Context, db database.Queryer, accountID feedback.ID) (d Today, err error) {
 	if s.limits.Mails > 0 {
 		d.MostMails = &s.limits.Mails
 	}
@@ -45,7 +49,7 @@ func (s *Sender) Today(ctx context.Context, accountID feedback.ID) (d Today, err
 		d.MostVerified = &s.limits.Verified
 	}
 	number, _ := day(s.now())
-	err = s.db.Reader().QueryRowContext(ctx, "SELECT mails, verified FROM mail_days WHERE account_id = $1 AND day = $2", accountID, number).
+	err = db.QueryRowContext(ctx, "SELECT mails, verified FROM mail_days WHERE account_id = $1 AND day = $2", accountID, number).
 		Scan(&d.Mails, &d.Verified)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, nil
@@ -55,13 +59,12 @@ func (s *Sender) Today(ctx context.Context, accountID feedback.ID) (d Today, err
 
 // mailAfter returns when an account may write news again, or nil for now.
 func (s *Sender) mailAfter(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (*feedback.Time, error) {
-	number, end := day(s.now())
-	var written int64
-	err := tx.QueryRowContext(ctx, "SELECT mails FROM mail_days WHERE account_id = $1 AND day = $2", accountID, number).Scan(&written)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (s.limits.Mails == 0 || written < s.limits.Mails) {
-		return nil, nil
+	d, err := s.today(ctx, tx, accountID)
+	if err != nil || d.MostMails == nil || d.Mails < *d.MostMails {
+		return nil, err
 	}
-	return &end, err
+	_, end := day(s.now())
+	return &end, nil
 }
 
 // countMail counts a mail that is written to somebody outside.

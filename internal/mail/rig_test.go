@@ -41,9 +41,9 @@ type rig struct {
 	limits  mail.Limits
 }
 
-func newRig(t *testing.T, at storetest.Place) *rig {
+func newRig(t *testing.T, at storetest.Place, change ...func(*store.Options)) *rig {
 	t.Helper()
-	r := &rig{Rig: storetest.NewRig(t, at), server: mailtest.New(t)}
+	r := &rig{Rig: storetest.NewRig(t, at, change...), server: mailtest.New(t)}
 	r.account = r.NewAccount("Acme")
 	r.app = r.NewApp(r.account)
 	r.by = feedback.Actor{Kind: feedback.ByUser, ID: r.UserOf(r.account)}
