@@ -100,7 +100,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 		Options: o,
 		rates:   limits.New(o.SubmitRate), slow: newSlowLane(), ops: map[string]*op{},
 		decoding: fair.New[netip.Prefix](processors, max(1, processors/2)),
-		reads:    limits.NewReads(int64(o.Store.ReadLanes())),
+		reads:    limits.NewReads(int64(o.Store.ReadLanes()), int64(runtime.GOMAXPROCS(0))),
 		pages:    limits.NewShares(maxPages, maxPages/3*2, maxPages/3), exports: limits.NewShares(maxExports, maxExports/2, maxExports/3),
 		strangers: limits.NewShares(maxPages/3, maxPages/9, maxPages/9),
 		waits:     limits.NewShares(math.MaxInt64, maxWaitsOfAccount, maxWaitsOfSession),
@@ -190,8 +190,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.document.ServeHTTP(w, r)
 		return
 	}
-	result, err := a.run(c)
-	a.answer(c, result, err)
+	text, err := a.run(c)
+	a.send(c, text, err)
 }
 
 // setClient sets the sender of a call.
@@ -200,8 +200,8 @@ func (a *API) setClient(c *call) {
 	c.client = &client{Client: c.Client, cookie: c.R.Header.Get("X-Token-Transport") == "cookie"}
 }
 
-// run authenticates a call, reads its parameters and runs its operation.
-func (a *API) run(c *call) (result any, err error) {
+// run authenticates a call, reads its parameters, runs its operation and encodes the answer.
+func (a *API) run(c *call) (text []byte, err error) {
 	defer calls.PanicToError(&err)
 	if c.R.Method != http.MethodPost {
 		c.W.Header().Set("Allow", http.MethodPost)
@@ -236,7 +236,11 @@ func (a *API) run(c *call) (result any, err error) {
 	if in, err = a.limit(ctx, who, in); err != nil {
 		return nil, err
 	}
-	return c.op.call(ctx, who, in)
+	result, err := c.op.call(ctx, who, in)
+	if err != nil {
+		return nil, err
+	}
+	return inJSON(success{true, result}) // a long answer takes processor time, which others share
 }
 
 // enter waits for a place to read the database. Calls of visitors that only add something need none: what they read is
@@ -365,23 +369,36 @@ type (
 
 // answer sends the envelope, and records the call in metrics and log.
 func (a *API) answer(c *call, result any, err error) {
+	var text []byte
+	if err == nil {
+		text, err = inJSON(success{true, result})
+	}
+	a.send(c, text, err)
+}
+
+func inJSON(envelope any) ([]byte, error) {
+	var text bytes.Buffer
+	if err := params.WriteJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
+		return nil, fmt.Errorf("cannot encode the answer: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// send sends the text of an answer, or that of an error.
+func (a *API) send(c *call, text []byte, err error) {
 	status, code := http.StatusOK, "ok"
-	var envelope any = success{true, result}
 	if err != nil {
 		e := c.PublicError(err)
 		status, code = e.Status, e.Code
-		envelope = failure{Error: errorBody{code, e.Message}}
 		c.SetRetryAfter(e)
+		if text, err = inJSON(failure{Error: errorBody{code, e.Message}}); err != nil {
+			a.Log.Error("failed", c.Logged("error", err)...)
+			status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
+			text, _ = inJSON(failure{Error: errorBody{code, feedback.ErrInternal.Message}})
+		}
 	} else if c.client != nil && c.client.setCookie != nil {
 		http.SetCookie(c.W, c.Cookie(cookieName, cookiePath, *c.client.setCookie, cookieLife))
 	}
-	var text bytes.Buffer
-	if err := params.WriteJSON(&text, envelope); err != nil { // a bug: results must be valid JSON
-		a.Log.Error("cannot encode the answer", c.Logged("error", err)...)
-		status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
-		text.Reset()
-		fmt.Fprintf(&text, `{"ok":false,"error":{"code":%q,"message":%q}}`, code, feedback.ErrInternal.Message)
-	}
-	c.Send(status, "application/json; charset=utf-8", text.Bytes())
+	c.Send(status, "application/json; charset=utf-8", text)
 	c.Record(status, code)
 }

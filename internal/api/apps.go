@@ -2,10 +2,10 @@ package api
 
 import (
 	"context"
-	"math"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lists"
+	"gatherkit/internal/store"
 )
 
 type appResult struct {
@@ -43,11 +43,16 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 	if err != nil {
 		return appsListResult{}, err
 	}
-	cur.SetLimit(in.Limit, math.MaxInt32)
-	if err := a.holdPage(ctx, c, min(cur.Limit, lists.MaxLimit), rowBytes); err != nil { // more apps are rare
+	cur.SetLimit(in.Limit, store.MaxApps)
+	total, err := a.Store.CountApps(ctx, c.Account.ID)
+	if err != nil {
 		return appsListResult{}, err
 	}
-	apps, total, err := a.Store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
+	const most = maxPages / 3 / rowBytes // the share of a session: few apps are as large as rowBytes
+	if err := a.holdPage(ctx, c, min(cur.Limit, int(total), most), rowBytes); err != nil {
+		return appsListResult{}, err
+	}
+	apps, err := a.Store.Apps(ctx, c.Account.ID, cur.After, cur.Limit+1)
 	if err != nil {
 		return appsListResult{}, err
 	}

@@ -136,9 +136,12 @@ func (s *sized) fill() {
 	s.rows("users", "account_id, id, email, name, role, password_hash, created_at", func(i int) []any {
 		return []any{account, nth(i), fmt.Sprint("u", i, "@example.com"), "U", "viewer", cheapHash, now}
 	})
-	s.rows("apps", "account_id, id, name, api_key, settings, version, created_at, updated_at", func(i int) []any {
-		return []any{account, nth(i), "App", fmt.Sprint("gk_", i), "{}", 1, now, now}
-	})
+	const appsOf = 8 // as there are at most store.MaxApps
+	var apps [][]any
+	for i := range s.size / appsOf {
+		apps = append(apps, []any{account, nth(i), "App", fmt.Sprint("gk_", i), "{}", 1, now, now})
+	}
+	s.rig.InsertRows("apps", "account_id, id, name, api_key, settings, version, created_at, updated_at", apps)
 	s.rows("sessions", "account_id, id, user_id, created_at, used_at", func(i int) []any {
 		return []any{account, nth(i), owner, now, now}
 	})

@@ -149,6 +149,8 @@ var (
 		"Another app has this settings.portal.slug; choose another one.")
 	ErrHostTaken = newError(409, "apps.host_taken",
 		"The portal of another app has this settings.portal.host; choose another one.")
+	ErrTooManyApps = newError(409, "apps.too_many",
+		"There can be at most 1,000 apps; delete one first.")
 	ErrTooManyViews = newError(409, "views.too_many",
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
 	ErrTooManyTokens = newError(409, "tokens.too_many",
@@ -202,7 +204,7 @@ func Codes() []*Error {
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
 		ErrEntryNotFound, ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyApps, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks,
 		ErrTooManyWebhooks,
 		ErrPositionAhead, ErrIdempotencyMismatch, ErrNothingAsked, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,

@@ -42,12 +42,13 @@ func Visitor(of string, from netip.Prefix) Holder {
 // and portals, so that many visitors do not delay the team.
 type Reads struct{ Users, Visitors *Shares }
 
-// NewReads returns places for a number of users' calls and as many of visitors. An account has at most half of them,
-// and an app or a portal all but one: short calls wait less for each other then. Its sessions or addresses take turns.
-func NewReads(n int64) Reads {
-	half := max(1, n/2)
-	most := max(half, n-1)
-	return Reads{NewShares(n, half, half), NewShares(n, most, most)}
+// NewReads returns places for a number of users' calls and as many of visitors. An account has at most half of them, and
+// two for each processor, as answers take processor time. An app or a portal has all but one: short calls wait less for
+// each other then. Its sessions or addresses take turns.
+func NewReads(n, processors int64) Reads {
+	account := max(1, min(n/2, 2*processors))
+	most := max(account, n-1)
+	return Reads{NewShares(n, account, account), NewShares(n, most, most)}
 }
 
 // MaxCalls is the number of concurrent calls from one network; a quarter of them from one

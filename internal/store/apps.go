@@ -49,20 +49,26 @@ func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]f
 }
 
 // Apps returns a page of up to limit apps of the account, oldest first, that follow the id
-// after. It also returns the total number of apps.
-func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.App, int64, error) {
-	var total int64
-	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM apps"+
-		" WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&total)
-	if err != nil {
-		return nil, 0, err
-	}
-	apps, err := database.All(ctx, s.db.Reader(), scanApp, "SELECT "+appColumns+` FROM apps
+// after.
+func (s *Store) Apps(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.App, error) {
+	return database.All(ctx, s.db.Reader(), scanApp, "SELECT "+appColumns+` FROM apps
 		WHERE account_id = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3`, accountID, after, limit)
-	return apps, total, err
 }
 
-// AddApp creates an app with a new API key.
+// CountApps returns how many apps an account has.
+func (s *Store) CountApps(ctx context.Context, accountID feedback.ID) (int64, error) {
+	return countApps(ctx, s.db.Reader(), accountID)
+}
+
+func countApps(ctx context.Context, q database.Queryer, accountID feedback.ID) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID).Scan(&n)
+	return n, err
+}
+
+// MaxApps is how many apps an account can have. A list of apps has them all, and a search reads the words of each.
+const MaxApps = 1000
+
+// AddApp creates an app with a new API key. It returns ErrTooManyApps.
 func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (feedback.App, error) {
 	var app feedback.App
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -82,9 +88,18 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
 			return err
 		}
-		return changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
+		// The log of changes is locked until the end, so that the number of apps is exact.
+		err = changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
 			Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
 		})
+		if err != nil {
+			return err
+		}
+		n, err := countApps(ctx, tx, accountID)
+		if err == nil && n > MaxApps {
+			err = feedback.ErrTooManyApps
+		}
+		return err
 	})
 	return app, err
 }

@@ -44,7 +44,7 @@ func NewBig(t *testing.T, at Place) *Big {
 	}
 	b := sized(at, size, others)
 	b.Acme = feedback.Account{ID: owner.AccountID, Name: "Acme"}
-	if b.AcmeApps, _, err = r.Apps(ctx, b.Acme.ID, feedback.ID{}, 10); err != nil {
+	if b.AcmeApps, err = r.Apps(ctx, b.Acme.ID, feedback.ID{}, 10); err != nil {
 		t.Fatal(err)
 	}
 	b.Plans = r.Plans()
