@@ -4,6 +4,9 @@ import "gatherkit/internal/feedback"
 
 // What the tests outside this package need from inside.
 
+// Version is version.
+const Version = version
+
 // HoldSearches takes all places for searches of similar requests, and returns what gives
 // them back.
 func (x *Index) HoldSearches(appID feedback.ID) (release func()) {

@@ -1,13 +1,18 @@
 package index_test
 
 import (
+	"crypto/sha256"
 	"database/sql/driver"
+	"encoding/hex"
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/search"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -100,4 +105,20 @@ func TestOvertaken(t *testing.T) {
 			t.Errorf("%d documents, %d before", now, before)
 		}
 	})
+}
+
+// TestVersionOfWords: an index that was made with other words is brought up to date.
+func TestVersionOfWords(t *testing.T) {
+	const of, want = 4, "db0130b10b062ba4"
+	sum := sha256.New()
+	for r := range rune(unicode.MaxRune + 1) {
+		if utf8.ValidRune(r) {
+			for _, word := range search.Words("a"+string(r)+string(r)+"b", "") {
+				sum.Write([]byte(word + "\n"))
+			}
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want || index.Version != of {
+		t.Errorf("words are %s in version %d: raise version, and write both here", got, index.Version)
+	}
 }

@@ -17,8 +17,10 @@ const (
 	// maxWord is how many letters of a word are used.
 	maxWord = 32
 	// maxDescriptionWords is how many words of a description are indexed. Each word is a row
-	// in the index, and people usually say first what they want.
+	// in the index, and people usually say first what they want. In scripts without spaces, about pairsOfWord pairs of
+	// characters say as much as a word.
 	maxDescriptionWords = 24
+	pairsOfWord         = 3
 	// maxDescriptionLetters is how much of a description is read to find these words.
 	maxDescriptionLetters = 2000
 	// maxTerms is how many words of a question are used.
@@ -26,17 +28,22 @@ const (
 )
 
 // Words returns the words under which a request is indexed: all words of its title, and the
-// first maxDescriptionWords of its description. They are distinct and in bytewise order.
+// first ones of its description, maxDescriptionWords or as many pairs as say as much. They are
+// distinct and in bytewise order.
 func Words(title, description string) []string {
 	var words []string
 	split(fold(title), true, func(word string) bool {
 		words = append(words, word)
 		return true
 	})
-	left := maxDescriptionWords
+	left := maxDescriptionWords * pairsOfWord
 	split(fold(cut(description, maxDescriptionLetters)), true, func(word string) bool {
 		words = append(words, word)
-		left--
+		if isBigram(word) {
+			left--
+		} else {
+			left -= pairsOfWord
+		}
 		return left > 0
 	})
 	slices.Sort(words)
@@ -107,23 +114,58 @@ func cut(text string, letters int) string {
 	return text
 }
 
-// fold maps different spellings of a word to the same text: in NFKC, case-folded, and without
-// the accents of alphabetic scripts, which people often omit. Marks of other scripts are kept.
+//go:generate go run letters_generate.go
+
+// fold maps different spellings of a word to the same text: in NFKC, case-folded, and without what people often omit:
+// accents, vowel marks of Hebrew and Arabic, strokes through letters, and what cannot be seen. Other marks are kept, such
+// as the vowels of Indian scripts and the tones of Thai.
 func fold(text string) string {
 	if ascii(text) {
 		return strings.ToLower(text)
 	}
-	folded := norm.NFKD.String(cases.Fold().String(compose(text)))
-	folded = strings.Map(func(r rune) rune {
+	var folded []byte
+	for _, r := range norm.NFKD.String(cases.Fold().String(compose(text))) {
 		switch {
-		case r >= 0x300 && r <= 0x36f:
-			return -1
+		case r < utf8.RuneSelf:
+			folded = utf8.AppendRune(folded, r)
+		case omitted(r):
 		case unicode.Is(unicode.Cherokee, r): // for Cherokee, Fold swaps lower and upper case
-			return unicode.ToLower(r)
+			folded = utf8.AppendRune(folded, unicode.ToLower(r))
+		default:
+			if letters, ok := sameLetters[r]; ok {
+				folded = append(folded, letters...)
+			} else {
+				folded = utf8.AppendRune(folded, r)
+			}
 		}
-		return r
-	}, folded)
-	return norm.NFKC.String(folded)
+	}
+	return norm.NFKC.String(string(folded))
+}
+
+// invisible is what is not seen, or only makes a word longer (Joining_Type = Join_Causing in Unicode): soft hyphens,
+// controls of direction, variation selectors, the tatweel of Arabic.
+var invisible = rangetable.Merge(
+	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, rangetable.New(0x0640, 0x07fa, 0x180a),
+)
+
+// vowelled are scripts that are usually written without their vowels.
+var vowelled = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Samaritan, unicode.Mandaic}
+
+// nukta is the combining class of the dot that makes another consonant of one of an Indian script.
+const nukta = 7
+
+// omitted reports whether people often omit a character of a text in NFKD.
+func omitted(r rune) bool {
+	switch {
+	case unicode.Is(invisible, r):
+		return true
+	case !unicode.In(r, unicode.Mn, unicode.Me):
+		return false
+	case r == 0x3099 || r == 0x309a: // the voiced sounds of kana
+		return false
+	}
+	return unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Nko) || unicode.In(r, vowelled...) ||
+		norm.NFD.PropertiesString(string(r)).CCC() == nukta
 }
 
 // compose returns text in NFKC, limited to slightly more letters than text has. A single
@@ -157,12 +199,16 @@ const (
 	gap        kind = iota
 	spacedWord      // a script with spaces between words
 	bigram          // a script without spaces, where each two adjacent characters count as a word
+	symbol          // a symbol, such as an emoji, which is a word
 )
 
-// unspaced contains the scripts that put no spaces between words.
+// unspaced contains the scripts that put no spaces between words, and Hangul, which puts few.
 var unspaced = rangetable.Merge(
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 )
+
+// firstSymbol is the first symbol that counts: an arrow. The ones before belong to names, such as ©.
+const firstSymbol = '←'
 
 func kindOf(r rune) kind {
 	switch {
@@ -173,6 +219,8 @@ func kindOf(r rune) kind {
 		return gap
 	case r == 'ー': // its script is Common, because Hiragana and Katakana share it
 		return bigram
+	case r >= firstSymbol && unicode.Is(unicode.So, r):
+		return symbol
 	case !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r):
 		return gap
 	case unicode.Is(unspaced, r):
@@ -206,6 +254,13 @@ func emit(run []rune, of kind, ends bool, yield func(string) bool) bool {
 		return true
 	case of == spacedWord:
 		return yield(string(run[:min(len(run), maxWord)]))
+	case of == symbol:
+		for _, r := range run {
+			if !yield(string(r)) {
+				return false
+			}
+		}
+		return true
 	case len(run) == 1:
 		return yield(string(run))
 	}
