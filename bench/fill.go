@@ -149,7 +149,7 @@ func (f *filler) save(ctx context.Context, added []filled) error {
 		})
 		changes = append(changes, []any{f.account, last - len(added) + i + 1, r.at, "request.created", "api_key", r.app, r.app, r.id})
 		for _, label := range r.tags {
-			tagged = append(tagged, []any{f.account, feedback.FoldTag(label), r.id, label})
+			tagged = append(tagged, []any{f.account, feedback.Fold(label), r.id, label})
 		}
 		counts[counter{r.app, r.status}]++
 	}

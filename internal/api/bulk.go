@@ -105,7 +105,7 @@ func (s bulkSet) change() (func(*feedback.Request) error, error) {
 // tags returns the tags of a request after the change.
 func (s bulkSet) tags(now []string) []string {
 	removed := func(tag string) bool {
-		return slices.ContainsFunc(s.RemoveTags, func(r string) bool { return feedback.FoldTag(r) == feedback.FoldTag(tag) })
+		return slices.ContainsFunc(s.RemoveTags, func(r string) bool { return feedback.Fold(r) == feedback.Fold(tag) })
 	}
 	return slices.Concat(slices.DeleteFunc(slices.Clone(now), removed), s.AddTags)
 }

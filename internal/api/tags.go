@@ -31,7 +31,7 @@ func (a *API) tagsList(ctx context.Context, c caller, in tagsListParams) (tagsLi
 		return tagsListResult{}, err
 	}
 	tags, result, err := lists.Page(a.cursors, cur, tags, total, func(cur *lists.Cursor, tag feedback.Tag) {
-		cur.Text = feedback.FoldTag(tag.Tag)
+		cur.Text = feedback.Fold(tag.Tag)
 	})
 	return tagsListResult{tags, result}, err
 }

@@ -203,7 +203,7 @@ type Ideas struct {
 func (v *View) filter(q Query) index.Filter {
 	shown := false
 	f := index.Filter{
-		AppID: &v.App.ID, Statuses: v.Statuses(), Box: feedback.Live, Hidden: &shown, Tag: feedback.FoldTag(q.Tag), Query: q.Words,
+		AppID: &v.App.ID, Statuses: v.Statuses(), Box: feedback.Live, Hidden: &shown, Tag: feedback.Fold(q.Tag), Query: q.Words,
 		Public: true,
 	}
 	if q.Status != "" {

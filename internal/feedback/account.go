@@ -3,6 +3,10 @@ package feedback
 import (
 	"net/mail"
 	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Account is a customer of the service: the owner of apps and users.
@@ -79,7 +83,26 @@ func ValidEmail(s string) bool {
 	return err == nil && a.Name == "" && a.Address == s && len(s) <= 254 && SingleLine(s)
 }
 
-// FoldEmail returns the form in which e-mail addresses are compared: in lower case and
-// without surrounding white space. RFC 5321 allows local parts to differ by case, but no
-// common provider uses that.
-func FoldEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+// Fold returns the form in which names and tags are compared: in lower case, without surrounding white space, and with
+// one spelling of letters that Unicode can spell in several ways (NFC).
+func Fold(s string) string {
+	return norm.NFC.String(strings.ToLower(norm.NFC.String(strings.TrimSpace(s))))
+}
+
+// FoldEmail returns the form in which e-mail addresses are compared: as Fold does, and with the domain as DNS has it.
+// RFC 5321 allows local parts to differ by case, but no common provider uses that.
+func FoldEmail(s string) string { return EmailWithDNSName(Fold(s)) }
+
+// EmailWithDNSName returns an e-mail address with its domain as DNS has it: xn--bcher-kva.example for bücher.example
+// (RFC 5891). A domain that DNS cannot have stays as it is.
+func EmailWithDNSName(s string) string {
+	at := strings.LastIndexByte(s, '@') + 1
+	if at == 0 || !strings.ContainsFunc(s[at:], func(r rune) bool { return r > unicode.MaxASCII }) {
+		return s
+	}
+	domain, err := idna.Lookup.ToASCII(s[at:])
+	if err != nil {
+		return s
+	}
+	return s[:at] + domain
+}

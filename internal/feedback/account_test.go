@@ -62,8 +62,39 @@ func TestEmails(t *testing.T) {
 			t.Errorf("%.40q: %v", email, got)
 		}
 	}
-	if FoldEmail(" Ada@EXAMPLE.com ") != FoldEmail("ada@example.COM") || FoldEmail("ada@a.example") == FoldEmail("ada@b.example") {
-		t.Error("comparing e-mails does not ignore case")
+}
+
+// TestSameEmails: an address can be written in several ways.
+func TestSameEmails(t *testing.T) {
+	for _, same := range [][]string{
+		{"ada@example.com", " Ada@EXAMPLE.com "},
+		{"rené@example.com", "rene\u0301@example.com", "RENÉ@example.com", "RENE\u0301@example.com"},
+		{"ada@bücher.example", "ada@xn--bcher-kva.example", "ada@BU\u0308CHER.example", "ADA@XN--BCHER-KVA.example"},
+		{"ada@例え.jp", "ada@xn--r8jz45g.jp"},
+	} {
+		for _, other := range same[1:] {
+			if FoldEmail(other) != FoldEmail(same[0]) {
+				t.Errorf("%q is %q, and %q is %q", same[0], FoldEmail(same[0]), other, FoldEmail(other))
+			}
+		}
+	}
+	for _, different := range [][2]string{
+		{"ada@a.example", "ada@b.example"},
+		{"rene@example.com", "rené@example.com"},
+		{"ada@bücher.example", "ada@bucher.example"},
+		{"xn--bcher-kva@a.example", "bücher@a.example"},
+	} {
+		if FoldEmail(different[0]) == FoldEmail(different[1]) {
+			t.Errorf("%q is %q", different[0], different[1])
+		}
+	}
+	for _, odd := range []string{"", "@", "ada", "ada@", "@example.com", "ada@xn--\u0301", "ada@[127.0.0.1]", "ada@a_b.example"} {
+		if FoldEmail(odd) != odd {
+			t.Errorf("%q is %q", odd, FoldEmail(odd))
+		}
+	}
+	if Fold(" Zo\u00c9 ") != Fold("zoe\u0301") || Fold("ﬁ") == Fold("fi") {
+		t.Error("names")
 	}
 }
 

@@ -16,8 +16,8 @@ type Person struct {
 }
 
 // Key returns the key that identifies a person among the voters of a request: the verified
-// identity, or else the e-mail address in any case, the id in the customer's product, the
-// browser or the name. It is "" if nothing is known. An unverified person never has the key
+// identity, or else the e-mail address however it is written, the id in the customer's product, the
+// browser or the name however it is written. It is "" if nothing is known. An unverified person never has the key
 // of a verified one.
 func (p Person) Key() string {
 	switch {
@@ -30,7 +30,7 @@ func (p Person) Key() string {
 	case p.BrowserID != nil:
 		return browserKey + p.BrowserID.String()
 	case p.Name != nil:
-		return "n:" + strings.ToLower(*p.Name)
+		return "n:" + Fold(*p.Name)
 	}
 	return ""
 }

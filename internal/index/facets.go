@@ -208,7 +208,7 @@ func (n tallies) facets(f Filter, exact bool) (found feedback.Facets) {
 		found.Tags = append(found.Tags, feedback.TagFacet{Tag: tag.Tag, Tally: feedback.Tally{Count: tag.Requests, Exact: exact}})
 	}
 	for _, tag := range mostUsed(tags, facetTags) {
-		isChosen = isChosen || feedback.FoldTag(tag.Tag) == f.Tag
+		isChosen = isChosen || feedback.Fold(tag.Tag) == f.Tag
 		add(tag)
 	}
 	if tag, used := tags[f.Tag]; f.Tag != "" && !isChosen {
@@ -262,7 +262,7 @@ func labels(spellings map[string]int64) map[string]feedback.Tag {
 func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
 	tags := slices.AppendSeq([]feedback.Tag{}, maps.Values(byTag))
 	slices.SortFunc(tags, func(a, b feedback.Tag) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.FoldTag(a.Tag), feedback.FoldTag(b.Tag)))
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.Fold(a.Tag), feedback.Fold(b.Tag)))
 	})
 	return tags[:min(len(tags), most)]
 }

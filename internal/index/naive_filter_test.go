@@ -17,7 +17,7 @@ func (r naiveRow) matches(f index.Filter) bool {
 	return r.Box == f.Box &&
 		(f.AppID == nil || r.AppID == *f.AppID) &&
 		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, r.Status)) &&
-		(f.Tag == "" || slices.ContainsFunc(r.Tags, func(tag string) bool { return feedback.FoldTag(tag) == f.Tag })) &&
+		(f.Tag == "" || slices.ContainsFunc(r.Tags, func(tag string) bool { return feedback.Fold(tag) == f.Tag })) &&
 		(f.AssigneeID == nil || r.AssigneeID != nil && *r.AssigneeID == *f.AssigneeID) &&
 		(!f.Unassigned || r.AssigneeID == nil) &&
 		(f.Person == "" || slices.Contains(r.people, f.Person)) &&
@@ -76,9 +76,9 @@ func (w *world) condition(t *rapid.T, of *tenant, n naive, like *naiveRow, f *in
 			f.Statuses[0] = like.Status
 		}
 	case 2:
-		f.Tag = feedback.FoldTag(rapid.SampledFrom(append(naiveTags, "new", "unused")).Draw(t, "tag"))
+		f.Tag = feedback.Fold(rapid.SampledFrom(append(naiveTags, "new", "unused")).Draw(t, "tag"))
 		if like != nil && len(like.Tags) > 0 {
-			f.Tag = feedback.FoldTag(like.Tags[0])
+			f.Tag = feedback.Fold(like.Tags[0])
 		}
 	case 3:
 		f.Unassigned, f.AssigneeID = false, w.user(t, of)

@@ -182,7 +182,7 @@ func assigneeOf(r naiveRow) []string {
 
 func tagsOf(r naiveRow) (tags []string) {
 	for _, tag := range r.Tags {
-		tags = append(tags, feedback.FoldTag(tag))
+		tags = append(tags, feedback.Fold(tag))
 	}
 	return tags
 }
@@ -192,7 +192,7 @@ func label(rows []naiveRow, tag string) string {
 	var labels []string
 	for _, r := range rows {
 		for _, label := range r.Tags {
-			if feedback.FoldTag(label) == tag {
+			if feedback.Fold(label) == tag {
 				labels = append(labels, label)
 			}
 		}

@@ -178,7 +178,7 @@ func tagValues(column []byte) (values []string, err error) {
 	var tags []string
 	err = json.Unmarshal(column, &tags)
 	for _, tag := range tags {
-		values = append(values, tagPrefix(feedback.FoldTag(tag))+plain(tag))
+		values = append(values, tagPrefix(feedback.Fold(tag))+plain(tag))
 	}
 	return values, err
 }

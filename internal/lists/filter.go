@@ -89,7 +89,7 @@ func (w RequestsWhere) Filter(area, prefix string) (RequestsFilter, error) {
 		return RequestsFilter{}, fault("query", " finds only live requests; omit box.")
 	}
 	return RequestsFilter{
-		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.FoldTag(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
+		Query: w.Query, Statuses: w.Status, AppID: w.AppID, Tag: feedback.Fold(w.Tag), AssigneeID: w.AssigneeID, Source: w.Source,
 		Person: person, Hidden: w.Hidden, CreatedAfter: w.CreatedAfter, CreatedBefore: w.CreatedBefore, Box: w.Box,
 	}, nil
 }

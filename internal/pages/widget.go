@@ -98,7 +98,7 @@ func (p *Pages) boardCursor(app feedback.App, in BoardParams) (lists.Cursor, err
 	if err != nil {
 		return cur, err
 	}
-	sent := lists.RequestsFilter{Query: in.Query, Tag: feedback.FoldTag(in.Tag), Sort: orders[in.Sort]}
+	sent := lists.RequestsFilter{Query: in.Query, Tag: feedback.Fold(in.Tag), Sort: orders[in.Sort]}
 	if in.Status != "" {
 		sent.Statuses = []feedback.Status{in.Status}
 	}

@@ -19,7 +19,7 @@ func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 		for _, r := range piece {
 			ids = append(ids, r.ID)
 			for _, tag := range r.Tags {
-				rows = append(rows, []any{accountID, feedback.FoldTag(tag), r.ID, tag})
+				rows = append(rows, []any{accountID, feedback.Fold(tag), r.ID, tag})
 			}
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM request_tags"+

@@ -50,7 +50,7 @@ func TestTagsOfIndex(t *testing.T) {
 				if len(want) == 0 {
 					break
 				}
-				after = feedback.FoldTag(want[len(want)-1].Tag)
+				after = feedback.Fold(want[len(want)-1].Tag)
 			}
 		}
 		compare("not indexed")

@@ -31,7 +31,7 @@ func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
 			false, string(labels), request.Votes, 0, "{}", "widget", 1, id.Time(), id.Time(),
 		})
 		for _, tag := range request.Tags {
-			tags = append(tags, []any{app.AccountID, feedback.FoldTag(tag), id, tag})
+			tags = append(tags, []any{app.AccountID, feedback.Fold(tag), id, tag})
 		}
 		changes = append(changes, []any{app.AccountID, last + 1 + int64(i), 0, string(feedback.RequestCreated), feedback.ByAPIKey, app.ID, id})
 	}
