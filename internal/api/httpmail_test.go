@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/calls"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/signed"
 	"gatherkit/internal/store/storetest"
@@ -128,15 +129,36 @@ func TestMailPages(t *testing.T) {
 		for _, one := range []struct{ body, media string }{
 			{"List-Unsubscribe=One-Click", "application/x-www-form-urlencoded"},
 			{"--x\r\nContent-Disposition: form-data; name=\"List-Unsubscribe\"\r\n\r\nOne-Click\r\n--x--\r\n", "multipart/form-data; boundary=x"},
+			{"List-Unsubscribe=One-Click", "text/plain; charset=utf-8"},
+			{"List-Unsubscribe=One-Click", ""},
+			{"", "application/x-www-form-urlencoded"},
+			{"", "text/plain"},
+			{"", "multipart/form-data; boundary=x"},
+			{"", ""},
+			{"\r\n", ""},
 		} {
 			wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm"), http.StatusOK)
 			want("confirmed")
 			r := httptest.NewRequest(http.MethodPost, stopPath+"?t="+stopAll, strings.NewReader(one.body))
-			r.Header.Set("Content-Type", one.media) // and no Origin
+			if one.media != "" {
+				r.Header.Set("Content-Type", one.media) // and no Origin
+			}
 			wantPage(t, serve(s.api, r), http.StatusOK, "Stopped")
 			want("stopped")
 		}
 		wantPage(t, s.mailCall(http.MethodGet, stopPath, stopAll, ""), http.StatusOK, "Stopped")
+
+		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm"), http.StatusOK)
+		for media, body := range map[string]string{
+			"application/json": "{}", "application/x-www-form-urlencoded": strings.Repeat("x", calls.MaxForm+1),
+		} {
+			got := s.mailCall(http.MethodPost, stopPath, stopAll, body, "Content-Type", media)
+			wantPage(t, got, got.status, "That did not work")
+			if text := string(got.body); got.status < 400 || got.status > 499 || strings.Contains(text, "unavailable") {
+				t.Errorf("%s: %d %s", media, got.status, text)
+			}
+		}
+		want("confirmed")
 	})
 }
 

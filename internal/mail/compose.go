@@ -158,12 +158,13 @@ func (s *Sender) write(ctx context.Context, tx *sql.Tx, app feedback.App, p pers
 		seen[r.ID] = r
 	}
 	var updates []portal.Update
+	var about *feedback.ID
 	for _, t := range list {
 		// What is visible can differ without news: by a quiet change.
 		if r, visible := seen[t.requestID]; visible && r.NewsAt != nil && *r.NewsAt > t.at {
 			if update, differs := t.update(app, r); differs {
 				update.Stop = s.stopLink(p, t.requestID)
-				updates = append(updates, update)
+				updates, about = append(updates, update), &t.requestID
 			}
 			t.status, t.merged, t.at = r.Status, r.Merged, t.upTo(r)
 		}
@@ -180,7 +181,10 @@ func (s *Sender) write(ctx context.Context, tx *sql.Tx, app feedback.App, p pers
 	if err != nil {
 		return err
 	}
-	return s.addUpdateMail(ctx, tx, app, p, updates)
+	if len(updates) > 1 {
+		about = nil
+	}
+	return s.addUpdateMail(ctx, tx, app, p, updates, about)
 }
 
 // update returns what is new in a request for a person, and whether anything is. A comment of their own is not.

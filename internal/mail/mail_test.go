@@ -29,6 +29,7 @@ func TestUpdate(t *testing.T) {
 		for name, want := range map[string]string{
 			"From": `"App" <feedback@example.com>`, "To": "<ada@example.com>", "Auto-Submitted": "auto-generated",
 			"List-Unsubscribe-Post": "List-Unsubscribe=One-Click", "Date": r.Clock.Now().Format(time.RFC1123Z),
+			"References": "<" + id.String() + "@feedback.example.com>", "In-Reply-To": "<" + id.String() + "@feedback.example.com>",
 		} {
 			if got := m.header.Get(name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
@@ -46,8 +47,9 @@ func TestUpdate(t *testing.T) {
 		}
 		r.none(time.Hour, "it was told already")
 		r.comment(r.by, id, "We **began**.")
-		if m := r.one(settled, "ada@example.com"); !strings.Contains(m.text, "We **began**.") {
-			t.Error(m.text)
+		conversation := m.header.Get("References")
+		if m := r.one(settled, "ada@example.com"); !strings.Contains(m.text, "We **began**.") || m.header.Get("References") != conversation {
+			t.Errorf("%v %s", m.header, m.text)
 		}
 		r.none(time.Hour, "it was told already")
 		r.status(r.by, id, "completed")
@@ -122,6 +124,9 @@ func TestTogether(t *testing.T) {
 		r.comment(r.by, two, "Soon.")
 		r.none(6*time.Minute, "the second has not settled")
 		m := r.one(5*time.Minute, "ada@example.com")
+		if m.header.Get("References") != "" || m.header.Get("In-Reply-To") != "" {
+			t.Errorf("a mail about two requests is part of a conversation: %v", m.header)
+		}
 		for _, text := range []string{"Dark mode", "Maps", "Soon."} {
 			if !strings.Contains(m.text, text) {
 				t.Errorf("%q is missing: %s", text, m.text)

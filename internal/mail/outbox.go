@@ -21,7 +21,8 @@ type letter struct {
 	name      string // of the sender, as the recipient reads it
 	recipient string
 	message   portal.Message
-	stop      string // address that ends mails like this, or ""
+	stop      string       // address that ends mails like this, or ""
+	about     *feedback.ID // the one request that it is about, if any
 }
 
 // add stores a mail, which is sent as soon as possible. For somebody outside, p says who.
@@ -53,7 +54,7 @@ func (s *Sender) add(ctx context.Context, tx *sql.Tx, accountID feedback.ID, p *
 func (s *Sender) body(id feedback.ID, l letter) ([]byte, error) {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	m.FromMailAddress(&netmail.Address{Name: l.name, Address: s.server.From})
-	m.ToMailAddress(&netmail.Address{Address: l.recipient})
+	m.ToMailAddress(&netmail.Address{Address: feedback.EmailWithDNSName(l.recipient)})
 	m.Subject(l.message.Subject)
 	m.SetDateWithValue(s.now())
 	m.SetMessageIDWithValue(id.String() + "@" + s.home.Hostname())
@@ -61,6 +62,11 @@ func (s *Sender) body(id feedback.ID, l letter) ([]byte, error) {
 	if l.stop != "" {
 		m.SetGenHeader(gomail.HeaderListUnsubscribe, "<"+l.stop+">")
 		m.SetGenHeader(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click") // RFC 8058
+	}
+	if l.about != nil { // programs for mail show all mails about a request as one conversation (RFC 5322, section 3.6.4)
+		conversation := "<" + l.about.String() + "@" + s.home.Hostname() + ">"
+		m.SetGenHeader(gomail.HeaderInReplyTo, conversation)
+		m.SetGenHeader(gomail.HeaderReferences, conversation)
 	}
 	m.SetBodyString(gomail.TypeTextPlain, l.message.Text)
 	m.AddAlternativeString(gomail.TypeTextHTML, l.message.HTML)
@@ -98,7 +104,10 @@ func (s *Sender) addConfirmMail(ctx context.Context, tx *sql.Tx, app feedback.Ap
 	return s.add(ctx, tx, p.accountID, &p, letter{kind: confirmMail, name: app.PublicName(), recipient: p.email, message: message, stop: stop})
 }
 
-func (s *Sender) addUpdateMail(ctx context.Context, tx *sql.Tx, app feedback.App, p person, updates []portal.Update) error {
+// addUpdateMail tells somebody news of requests. about is the request if there is only one.
+func (s *Sender) addUpdateMail(
+	ctx context.Context, tx *sql.Tx, app feedback.App, p person, updates []portal.Update, about *feedback.ID,
+) error {
 	stop := s.stopLink(p, feedback.ID{})
 	message, err := portal.UpdateMail{
 		App: app.PublicName(), Color: app.Settings.Widget.PrimaryColor, Requests: updates, Stop: stop,
@@ -106,7 +115,9 @@ func (s *Sender) addUpdateMail(ctx context.Context, tx *sql.Tx, app feedback.App
 	if err != nil {
 		return err
 	}
-	return s.add(ctx, tx, p.accountID, &p, letter{kind: updateMail, name: app.PublicName(), recipient: p.email, message: message, stop: stop})
+	return s.add(ctx, tx, p.accountID, &p, letter{
+		kind: updateMail, name: app.PublicName(), recipient: p.email, message: message, stop: stop, about: about,
+	})
 }
 
 // Invite sends a link with which somebody joins a team. by is the name of the user who invites.

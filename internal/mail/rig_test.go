@@ -228,7 +228,7 @@ func (r *rig) confirm(m received) {
 
 func (r *rig) state(email string) (state string) {
 	r.T.Helper()
-	hash := sha256.Sum256([]byte(email))
+	hash := sha256.Sum256([]byte(feedback.FoldEmail(email)))
 	r.must(r.Raw.QueryRowContext(ctx, "SELECT state FROM mail_people WHERE address = $1", hash[:16]).Scan(&state))
 	return state
 }

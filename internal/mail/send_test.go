@@ -140,6 +140,39 @@ func TestRefusedText(t *testing.T) {
 	})
 }
 
+// TestInternationalAddress: the domain of an address is sent as DNS has it, which every server takes. A server without
+// SMTPUTF8 takes no other letters in front of it; that is no fault of the address.
+func TestInternationalAddress(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		r.server = mailtest.NewASCII(t)
+		r.sender = r.newSender(r.server.URL)
+		domain, local := r.wants("ada@bücher.example", true), r.wants("rené@bücher.example", true)
+		r.status(r.by, local, "planned")
+		r.status(r.by, domain, "planned")
+		m := r.one(settled, "ada@xn--bcher-kva.example")
+		if to := m.header.Get("To"); to != "<ada@xn--bcher-kva.example>" {
+			t.Errorf("to %s", to)
+		}
+		if got := r.failing(1); got.RetryAt != nil || *got.Recipient != "rené@bücher.example" || !strings.Contains(got.Error, "SMTPUTF8") {
+			t.Errorf("%+v", got)
+		}
+		if state := r.state("rené@bücher.example"); state != "confirmed" {
+			t.Errorf("the state is %s", state)
+		}
+		r.must(r.sender.Invite(ctx, r.account.ID, "Acme", "Ada", "new@BÜCHER.example", "gjl_token", feedback.At(r.Clock.Now())))
+		r.one(0, "new@xn--bcher-kva.example")
+
+		r.server = mailtest.New(t)
+		r.sender = r.newSender(r.server.URL)
+		r.status(r.by, local, "completed")
+		m = r.one(settled, "rené@xn--bcher-kva.example")
+		if to := m.header.Get("To"); to != "<rené@xn--bcher-kva.example>" {
+			t.Errorf("to %s", to)
+		}
+	})
+}
+
 // TestServerAway: while the server cannot be reached, or refuses the sender or the login, mails wait, and the
 // state says so.
 func TestServerAway(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
@@ -78,6 +79,7 @@ func ParseServer(text string) (Server, error) {
 	if !feedback.ValidEmail(s.From) {
 		return Server{}, errors.New("add the address that mails come from, such as ?from=feedback@example.com")
 	}
+	s.From = feedback.EmailWithDNSName(s.From)
 	return s, nil
 }
 
@@ -159,8 +161,15 @@ func (s Server) dial(ctx context.Context, helo string, trace *transcript) (*smtp
 	return nil, &failure{connecting, err}
 }
 
-// deliver gives the server a mail.
+// errASCIIOnly is the failure for an address that has other letters than ASCII in front of the @.
+var errASCIIOnly = errors.New("this mail server cannot write to addresses with letters that are not ASCII: it does not support SMTPUTF8")
+
+// deliver gives the server a mail. Every server takes the name that DNS has for an international domain.
 func (s Server) deliver(conn *smtp.Client, to string, body []byte) error {
+	to = feedback.EmailWithDNSName(to)
+	if international, _ := conn.Extension("SMTPUTF8"); !international && strings.ContainsFunc(to, isNotASCII) {
+		return &failure{recipient, errASCIIOnly}
+	}
 	if err := conn.UpdateDeadline(replyTime); err != nil {
 		return &failure{connecting, err}
 	}
@@ -184,6 +193,8 @@ func (s Server) deliver(conn *smtp.Client, to string, body []byte) error {
 	}
 	return nil
 }
+
+func isNotASCII(r rune) bool { return r > unicode.MaxASCII }
 
 // verdict is what follows from an attempt to deliver a mail.
 type verdict int
@@ -210,6 +221,8 @@ func judge(err error) verdict {
 	code, text := f.reply()
 	permanent := code >= 500
 	switch {
+	case errors.Is(err, errASCIIOnly):
+		return dropped
 	case f.phase == loggingIn && code < 400 || f.phase == loggingIn && permanent:
 		return refused
 	case code == 0 || code == 421 || f.phase == connecting || f.phase == loggingIn:
@@ -255,6 +268,8 @@ func Advice(err error) string {
 	}
 	code, _ := f.reply()
 	switch {
+	case errors.Is(err, errASCIIOnly):
+		return "Use a server that supports SMTPUTF8, or an address that has only ASCII letters before the @."
 	case errors.As(err, &certificate):
 		return "The server's certificate is not valid for this name. Use the name that your provider documents."
 	case errors.As(err, &lookup):

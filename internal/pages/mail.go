@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"gatherkit/internal/calls"
@@ -92,13 +93,18 @@ func (p *Pages) mailAct(c *calls.Call, purpose signed.Purpose, act func(context.
 	return act(ctx, link, do)
 }
 
+// oneClickTypes are the types of what programs post to end mail in one click, besides forms. RFC 8058 allows only the
+// first one.
+var oneClickTypes = []string{"multipart/form-data", "text/plain", ""}
+
 func mailForm(c *calls.Call) (do string, err error) {
 	if err := c.SameSite.Check(c.R); err != nil {
 		return "", feedback.ErrForbidden
 	}
 	media := calls.FormType
-	if strings.HasPrefix(strings.ToLower(c.R.Header.Get("Content-Type")), "multipart/form-data") {
-		media = "multipart/form-data"
+	sent, _, _ := strings.Cut(c.R.Header.Get("Content-Type"), ";")
+	if sent = strings.ToLower(strings.TrimSpace(sent)); slices.Contains(oneClickTypes, sent) {
+		media = sent
 	}
 	body, held, err := c.ReadBody(media)
 	defer c.Bodies.Release(c.Client.From, held)

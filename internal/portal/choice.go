@@ -91,6 +91,8 @@ func (c choice) render(failure *feedback.Error) ([]byte, error) {
 		c.Heading, c.Text, c.Page = t.Mail.GoneHeading, t.Mail.GoneText, ""
 	case failure.Status == 429:
 		c.Heading, c.Text, c.Page = t.LimitedHeading, t.LimitedText, ""
+	case failure.Status < 500: // only programs and broken browsers see this
+		c.Heading, c.Text, c.Page = t.Portal.ProblemHeading, failure.Message, ""
 	default:
 		c.Heading, c.Text, c.Page = t.UnavailableHeading, t.Mail.FailedText, ""
 	}
@@ -103,14 +105,14 @@ func (c choice) render(failure *feedback.Error) ([]byte, error) {
 func (c choice) Initial() string { return initial(c.App) }
 
 // ParseMailForm returns what the form of a page wants. A program for mail that stops it in one click sends a
-// form without do (RFC 8058).
+// form without do (RFC 8058), and some send nothing at all.
 func ParseMailForm(body []byte) (do string) {
 	values, _ := url.ParseQuery(string(body))
 	switch do := values.Get("do"); do {
 	case DoConfirm, DoStop, DoSoon, DoDaily:
 		return do
 	}
-	if bytes.Contains(body, []byte("One-Click")) { // in either of the two types of forms
+	if len(body) == 0 || bytes.Contains(body, []byte("One-Click")) { // in either of the two types of forms
 		return DoStop
 	}
 	return ""

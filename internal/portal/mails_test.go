@@ -159,7 +159,7 @@ func TestChoice(t *testing.T) {
 		t.Errorf("%v: %s", err, page)
 	}
 	for body, want := range map[string]string{
-		"do=confirm": DoConfirm, "do=stop": DoStop, "do=soon": DoSoon, "do=daily": DoDaily, "do=else": "", "": "", "do": "", "%": "",
+		"do=confirm": DoConfirm, "do=stop": DoStop, "do=soon": DoSoon, "do=daily": DoDaily, "do=else": "", "do": "", "%": "", "": DoStop,
 		"List-Unsubscribe=One-Click": DoStop, "do=daily&List-Unsubscribe=One-Click": DoDaily,
 	} {
 		if got := ParseMailForm([]byte(body)); got != want {

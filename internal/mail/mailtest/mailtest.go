@@ -36,13 +36,24 @@ type Server struct {
 // New starts a mail server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
+	return start(t, true)
+}
+
+// NewASCII is New, but the server takes only addresses in ASCII: it does not have SMTPUTF8 (RFC 6531).
+func NewASCII(t testing.TB) *Server {
+	t.Helper()
+	return start(t, false)
+}
+
+func start(t testing.TB, utf8 bool) *Server {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // of a test
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Server{URL: "smtp://" + listener.Addr().String() + "?from=feedback@example.com"}
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
-	server.Domain, server.AllowInsecureAuth, server.EnableSMTPUTF8 = "mail.example.com", true, true
+	server.Domain, server.AllowInsecureAuth, server.EnableSMTPUTF8 = "mail.example.com", true, utf8
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
