@@ -73,7 +73,7 @@ var imports = map[string][]string{
 	"internal/fair":     {},
 	"internal/headers":  {"internal/fair", "internal/feedback", "github.com/rs/cors"},
 	"internal/identity": {"internal/feedback", "internal/params", "github.com/golang-jwt/jwt"},
-	"internal/feedback": {},
+	"internal/feedback": {"github.com/rivo/uniseg", "golang.org/x/net", "golang.org/x/text"},
 	"internal/index": {
 		"internal/aside", "internal/database", "internal/fair", "internal/feedback", "internal/row", "internal/search", "internal/sweep",
 	},

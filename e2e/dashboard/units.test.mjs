@@ -2,7 +2,7 @@
 // `npm run check` refuses.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -24,7 +24,7 @@ const calls = {
 // The modules are in one bundle, so that they share the cache of queries.
 const modules = [
   'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'requests/drafts',
-  'requests/audience',
+  'requests/audience', 'text/cut', 'text/searchable',
   'inbox/search', 'inbox/selection', 'inbox/visit',
   'api/queries',
 ]
@@ -453,4 +453,31 @@ test('npm run check refuses import circles and long lines', (t) => {
     assert.match(check({ 'b.tsx': back, 'c.ts': 'import "./a"\nexport const c = 1\n' }), /circle: .*a\.ts → .*b\.tsx → .*a\.ts/, back)
   }
   assert.match(check({ ...leaf, 'long.css': `x\n${'x'.repeat(141)}\n` }), /long\.css:2 has 141 characters/)
+})
+
+test('pickers and the palette ignore what searches ignore', () => {
+  const same = JSON.parse(readFileSync(new URL('../../internal/search/testdata/same.json', import.meta.url), 'utf8'))
+  for (const [first, ...others] of same) {
+    for (const other of others) assert.equal(units.searchable(other), units.searchable(first), `${other} and ${first}`)
+  }
+  assert.ok(units.searchable('Οδοστρώματα').startsWith(units.searchable('ΟΔΟΣ')))
+  assert.notEqual(units.searchable('и'), units.searchable('к'))
+})
+
+test('an e-mail address can be written in several ways', () => {
+  for (const other of ['ADA@Bücher.example', 'ada@xn--bcher-kva.example ', 'ada@bu\u0308cher.example']) {
+    assert.equal(units.foldEmail(other), units.foldEmail('ada@bücher.example'))
+  }
+  assert.notEqual(units.foldEmail('ada@bucher.example'), units.foldEmail('ada@bücher.example'))
+  assert.equal(units.foldEmail('Ada'), 'ada')
+})
+
+test('a text is not cut within what people see as one character', () => {
+  assert.equal(units.cut('abc', 3), 'abc')
+  assert.equal(units.cut('abcd', 3), 'abc')
+  assert.equal(units.cut('🇩🇪'.repeat(70), 79), '🇩🇪'.repeat(39))
+  assert.equal(units.cut('ab👩‍👩‍👧', 6), 'ab')
+  assert.equal(units.cut('ab👩‍👩‍👧', 7), 'ab👩‍👩‍👧')
+  assert.equal(units.cut('a' + '\u0301'.repeat(100), 4), 'a\u0301\u0301\u0301')
+  assert.equal(units.cut('😀'.repeat(3), 2), '😀😀')
 })

@@ -53,9 +53,5 @@ const excerptLength = 200
 // text ends with an ellipsis.
 func Excerpt(body string) string {
 	body = mention.ReplaceAllString(body, "@$1")
-	text := []rune(strings.Join(strings.FieldsFunc(ToSingleLine(body), unicode.IsSpace), " "))
-	if len(text) > excerptLength {
-		return strings.TrimRight(string(text[:excerptLength-1]), " ") + "…"
-	}
-	return string(text)
+	return Shorten(strings.Join(strings.FieldsFunc(ToSingleLine(body), unicode.IsSpace), " "), excerptLength)
 }

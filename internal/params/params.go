@@ -283,9 +283,5 @@ func (f invalidFields) toError(area string, names []string) error {
 
 // clip shortens text from callers for use in a message.
 func clip(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return feedback.Shorten(s, 80)
 }

@@ -92,7 +92,7 @@ func (e EntryPage) Render(accept string) ([]byte, error) {
 		return nil, err
 	}
 	text := html.UnescapeString(tag.ReplaceAllString(string(shown.HTML), ""))
-	p.Summary = shorten(strings.Join(strings.Fields(feedback.ToSingleLine(text)), " "), maxSummary)
+	p.Summary = feedback.Shorten(strings.Join(strings.Fields(feedback.ToSingleLine(text)), " "), maxSummary)
 	p.Body = shown
 	return p.render(entryTemplate)
 }

@@ -51,7 +51,7 @@ func (i IdeaPage) Render(accept string) ([]byte, error) {
 	idea, path := i.Idea, IdeaPath(i.Idea)
 	p := i.page(accept, idea.Title)
 	p.Tab, p.At, p.Listed, p.Dated, p.Typed = "ideas", path, i.Indexed, true, i.Why
-	p.Summary = shorten(cmp.Or(feedback.ToSingleLine(idea.Description), fill(p.T.Portal.BoardText, "app", i.App)), maxSummary)
+	p.Summary = feedback.Shorten(cmp.Or(feedback.ToSingleLine(idea.Description), fill(p.T.Portal.BoardText, "app", i.App)), maxSummary)
 	if i.Address != "" {
 		p.Picture, p.Data = "card/"+idea.ID.String()+".png", i.data()
 	}

@@ -67,15 +67,7 @@ const defaultColor = "#4f46e5"
 const maxSubject = 80
 
 // oneLine returns a text as a subject: on one line, and not too long.
-func oneLine(text string) string { return shorten(feedback.ToSingleLine(text), maxSubject) }
-
-// shorten cuts a text to a number of characters.
-func shorten(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most-1]) + "…"
-	}
-	return text
-}
+func oneLine(text string) string { return feedback.Shorten(feedback.ToSingleLine(text), maxSubject) }
 
 // text returns the letter as plain text.
 func (l letter) text() string {

@@ -54,7 +54,7 @@ func (m UpdateMail) Render(lang string) (Message, error) {
 	subject := fill(t.UpdateMany, "count", len(m.Requests))
 	if len(m.Requests) == 1 {
 		const most = 50 // so that the rest of the subject is shown, too
-		subject = fill(t.UpdateOne, "title", shorten(feedback.ToSingleLine(m.Requests[0].Title), most))
+		subject = fill(t.UpdateOne, "title", feedback.Shorten(feedback.ToSingleLine(m.Requests[0].Title), most))
 	}
 	blocks := []block{{Text: fill(t.UpdateText, "app", m.App)}}
 	for _, u := range m.Requests {

@@ -144,7 +144,7 @@ func (p *page) lines(ideas []Idea, deep bool) []line {
 	const most = 300 // characters, of which the page shows as many as fit
 	list := make([]line, 0, len(ideas))
 	for _, idea := range ideas {
-		idea.Description = shorten(idea.Description, most)
+		idea.Description = feedback.Shorten(idea.Description, most)
 		anchor, link := "idea-"+idea.ID.String(), p.Path(IdeaPath(idea))
 		if idea.Unseen {
 			link = ""

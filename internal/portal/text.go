@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"gatherkit/internal/feedback"
 )
 
 // address matches the addresses in a text, without the punctuation after them.
@@ -31,5 +33,5 @@ func preview(text string) string {
 		return ""
 	}
 	line := strings.Join(strings.Fields(text), " ")
-	return string([]rune(line)[:min(shown, utf8.RuneCountInString(line))]) + "…"
+	return feedback.Cut(line, shown) + "…"
 }

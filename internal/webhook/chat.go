@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gatherkit/internal/events"
+
+	"gatherkit/internal/feedback"
 )
 
 // Titles, names and texts in messages are the words of strangers: each format escapes them, so that they
@@ -50,11 +52,7 @@ func newNews(home string, list []events.FeedEvent) news {
 
 // cut returns a text on one line, with at most some characters.
 func cut(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	return feedback.Shorten(strings.Join(strings.Fields(text), " "), most)
 }
 
 // object is a JSON object.

@@ -34,7 +34,8 @@ export default defineConfig({
             {
               name: "ui",
               test: matching("api|styles|ui|shell|pages|router|apps/sections|mentions/queries",
-                "inbox/(facets.ts|SaveView|search|View|views)", "requests/(commentId|ExportMenu|fold|person.ts|statuses)"),
+                "inbox/(facets.ts|SaveView|search|View|views)", "requests/(commentId|ExportMenu|fold|person.ts|statuses)",
+                "text/(cut|letters|searchable)"),
             },
             {
               name: "details",

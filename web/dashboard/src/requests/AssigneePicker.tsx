@@ -4,8 +4,8 @@ import { useState } from "react";
 import { usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { Avatar } from "../ui/marks";
+import { searchable } from "../text/searchable";
 import { useChanges } from "./changes";
-import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
 import { shared } from "./target";
@@ -54,7 +54,7 @@ export function AssigneePicker({ target, close }: PickerProps) {
         </span>
       ),
     })),
-  ].filter((choice) => fold(choice.text).includes(fold(words)));
+  ].filter((choice) => searchable(choice.text).includes(searchable(words)));
   return (
     <PickList
       label="Assignee"

@@ -2,9 +2,9 @@ import { useState } from "react";
 import { Input, Label, TextField } from "react-aria-components";
 
 import { Button } from "../ui/Button";
+import { searchable } from "../text/searchable";
 import { useChanges } from "./changes";
 import { etasFrom, etaText, typedETA } from "./eta";
-import { fold } from "./fold";
 import type { PickerProps } from "./picker";
 import { PickList } from "./PickList";
 import { shared } from "./target";
@@ -30,7 +30,7 @@ export function EtaPicker({ target, close }: PickerProps) {
     : [
         ...offered.map((eta) => ({ id: eta, text: etaText(eta), content: etaText(eta) })),
         ...(now === null ? [] : [{ id: none, text: "No ETA", content: "No ETA" }]),
-      ].filter(({ text }) => fold(text).includes(fold(words)));
+      ].filter(({ text }) => searchable(text).includes(searchable(words)));
   return (
     <>
       <PickList

@@ -8,7 +8,7 @@ import type { Member } from "../api/types";
 import { mentionOf, typedName } from "../text/mentions";
 import { Field } from "../ui/Field";
 import { Avatar, count } from "../ui/marks";
-import { fold } from "./fold";
+import { searchable } from "../text/searchable";
 import "../ui/menu.css";
 
 const most = 8;
@@ -123,9 +123,9 @@ function useOffered(words: string | undefined): Member[] {
   const me = useSession().user;
   const { data: users } = useQuery({ ...usersQuery, enabled: words !== undefined });
   if (words === undefined || !users) return [];
-  const wanted = fold(words);
+  const wanted = searchable(words);
   const rank = ({ name, email }: Member) => {
-    const [of, at] = [fold(name), fold(email)];
+    const [of, at] = [searchable(name), searchable(email)];
     return of.startsWith(wanted) ? 0 : of.includes(" " + wanted) ? 1 : at.startsWith(wanted) ? 2 : 3;
   };
   return users

@@ -4,6 +4,7 @@ import { call } from "../api/call";
 import type { FeatureRequest } from "../api/types";
 import type { Person } from "../inbox/search";
 import { Avatar } from "../ui/marks";
+import { foldEmail } from "./fold";
 import { nameOf } from "./person";
 import { mail, Metadata, Verified } from "./Submitter";
 
@@ -44,6 +45,6 @@ export function PersonCard({ person }: { person: Person }) {
 // sent reports whether a person submitted a request. An e-mail identifies them, and a verified id more.
 function sent({ submitter }: FeatureRequest, { email, external_id, name, verified }: Person): boolean {
   if (verified) return submitter.verified && submitter.external_id === external_id;
-  if (email) return submitter.email?.toLowerCase() === email.toLowerCase();
+  if (email) return submitter.email != null && foldEmail(submitter.email) === foldEmail(email);
   return external_id ? submitter.external_id === external_id : submitter.name === name;
 }

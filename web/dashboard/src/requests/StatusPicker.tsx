@@ -2,8 +2,8 @@ import { useState } from "react";
 
 import { choosableStatuses, type Status } from "../api/types";
 import { StatusMark } from "../ui/marks";
+import { searchable } from "../text/searchable";
 import { useChanges } from "./changes";
-import { fold } from "./fold";
 import { PickList } from "./PickList";
 import { usePicker, type PickerProps } from "./picker";
 import { PickerAudience } from "./SeenBy";
@@ -30,7 +30,7 @@ export function StatusPicker({ target, close }: PickerProps) {
   }
 
   const choices = statuses
-    .filter((status) => fold(nameOf(status, app)).includes(fold(words)))
+    .filter((status) => searchable(nameOf(status, app)).includes(searchable(words)))
     .map((status) => {
       const text = status === "duplicate" ? "Duplicate of…" : nameOf(status, app);
       return {

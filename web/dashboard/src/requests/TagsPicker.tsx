@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { tagsQuery } from "../api/queries";
 import { Button } from "../ui/Button";
+import { searchable } from "../text/searchable";
 import { useChanges } from "./changes";
 import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
@@ -38,8 +39,8 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
 
   const spelling: Tags = new Map([...before, ...set]);
   for (const { tag } of known.data ?? []) if (!spelling.has(fold(tag))) spelling.set(fold(tag), { tag, state: unknown });
-  const typed = fold(words);
-  const found = [...spelling].filter(([key]) => key.includes(typed));
+  const [typed, wanted] = [fold(words), searchable(words)];
+  const found = [...spelling].filter(([key]) => searchable(key).includes(wanted));
   const choices: Choice[] = found
     .slice(0, shownAtOnce)
     .map(([key, { tag }]) => ({ id: key, text: tag, part: now(key) === "some", content: tag }));

@@ -1,4 +1,5 @@
 import type { Result } from "../api/call";
+import { cut } from "../text/cut";
 import { count } from "../ui/marks";
 import type { Row } from "./rows";
 
@@ -23,8 +24,7 @@ export function seenBy({ askers, submitter, voters, links }: Audience, { sender 
 }
 
 function short(name: string): string {
-  const characters = [...name];
-  return characters.length > longestName ? characters.slice(0, longestName - 1).join("").trimEnd() + "…" : name;
+  return cut(name, longestName) === name ? name : cut(name, longestName - 1).trimEnd() + "…";
 }
 
 // toldOf says how many people a logged change was told to. It is empty for changes that nobody outside can see.

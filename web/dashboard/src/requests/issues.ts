@@ -1,4 +1,5 @@
 import { webAddress } from "../text/address";
+import { cut } from "../text/cut";
 
 // The longest address that the service stores, and the longest that trackers read.
 export const longestAddress = 2_048;
@@ -11,11 +12,10 @@ export function newIssue(template: string, request: { title: string; description
     const parts: Record<string, string> = { title: request.title, description, url };
     return template.replace(/\{(title|description|url)\}/g, (_, name: string) => encodeURIComponent(parts[name]!));
   };
-  const characters = [...request.description]; // half of one cannot be encoded
   let filled = fill(request.description);
-  for (let n = characters.length; filled.length > longestFilled && n > 0;) {
+  for (let n = request.description.length; filled.length > longestFilled && n > 0;) {
     n = Math.floor(n * 0.95);
-    filled = fill(characters.slice(0, n).join("").trimEnd() + "…");
+    filled = fill(cut(request.description, n).trimEnd() + "…");
   }
   return webAddress(filled);
 }

@@ -3,6 +3,7 @@ import { infiniteQueryOptions, queryOptions, type InfiniteData } from "@tanstack
 import { call } from "../api/call";
 import { outbox } from "../api/outbox";
 import type { FeatureRequest, Sort, Where } from "../api/types";
+import { cut } from "../text/cut";
 import { nameOf } from "./person";
 
 // A Row is a request in a list. It has no long fields, so that a hundred thousand rows fit into
@@ -15,7 +16,7 @@ type RowsPage = { rows: Row[]; next: string; total: number; exact: boolean; mean
 
 export type Rows = InfiniteData<RowsPage>;
 
-const mostOfExcerpt = /^.{0,240}/su;
+const mostOfExcerpt = 240;
 
 export function rowOf(request: FeatureRequest | Row): Row {
   if (!("description" in request)) return request;
@@ -26,7 +27,7 @@ export function rowOf(request: FeatureRequest | Row): Row {
 // beginning returns the beginning of a text as one line. Replacing the added space makes a new
 // string, because a part of the text would keep all of it in memory.
 function beginning(text: string): string {
-  const characters = mostOfExcerpt.exec(text)![0];
+  const characters = cut(text, mostOfExcerpt);
   return (" " + characters).replace(/\s+/g, " ").trim() + (text.length > characters.length ? "…" : "");
 }
 

@@ -8,6 +8,7 @@ import { useStatusName } from "../requests/statuses";
 import { NextIcon, SearchIcon } from "../ui/icons";
 import { StatusMark } from "../ui/marks";
 import { useDebounced } from "../ui/useDebounced";
+import { searchable } from "../text/searchable";
 import { currentCommands, type Command } from "./commands";
 import { Keys } from "./ShortcutsHelp";
 import "../ui/dialog.css";
@@ -119,8 +120,8 @@ function CommandLine({ command }: { command: Command }) {
 
 // matches reports whether every search word starts a word of the command's name or group.
 function matches({ name, group }: Command, words: string): boolean {
-  const own = `${group} ${name}`.toLowerCase().split(/\s+/);
-  return words.toLowerCase().split(/\s+/).every((word) => own.some((has) => has.startsWith(word)));
+  const own = searchable(`${group} ${name}`).split(/\s+/);
+  return searchable(words).split(/\s+/).every((word) => own.some((has) => has.startsWith(word)));
 }
 
 function useRequests(words: string) {

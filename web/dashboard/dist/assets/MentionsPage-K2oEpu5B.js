@@ -1,1 +1,0 @@
-export{o as default}from"./pages-xxk_5n6l.js";

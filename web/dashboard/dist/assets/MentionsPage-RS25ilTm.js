@@ -1,0 +1,1 @@
+export{o as default}from"./pages-D7r7gK7w.js";

@@ -1,1 +1,0 @@
-import{Nn as e}from"./ui-DVuY8qNi.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
