@@ -18,23 +18,24 @@ func newLane[Q, R any]() *lane[Q, R] { return &lane[Q, R]{of: map[[16]byte]*queu
 
 // add appends a member to those of its owner, who gets the last turn unless others of their members wait.
 func (l *lane[Q, R]) add(m *member[Q, R]) {
-	q := l.of[m.who]
-	if q == nil {
-		q = &queue{}
-		q.turn, l.of[m.who] = l.turns.PushBack(q), q
-	}
-	m.place = q.members.PushBack(m)
+	m.place = l.queueOf(m.who).members.PushBack(m)
 }
 
 // putBack makes a member the next one.
 func (l *lane[Q, R]) putBack(m *member[Q, R]) {
-	q := l.of[m.who]
-	if q == nil {
-		q = &queue{}
-		q.turn, l.of[m.who] = l.turns.PushFront(q), q
-	}
+	q := l.queueOf(m.who)
 	l.turns.MoveToFront(q.turn)
 	m.place = q.members.PushFront(m)
+}
+
+// queueOf returns the queue of a who. A new one gets the last turn.
+func (l *lane[Q, R]) queueOf(who [16]byte) *queue {
+	q := l.of[who]
+	if q == nil {
+		q = &queue{}
+		q.turn, l.of[who] = l.turns.PushBack(q), q
+	}
+	return q
 }
 
 // next removes and returns the next member, or nil if none waits.

@@ -97,7 +97,7 @@ func FoldEmail(s string) string { return EmailWithDNSName(Fold(s)) }
 // (RFC 5891). A domain that DNS cannot have stays as it is.
 func EmailWithDNSName(s string) string {
 	at := strings.LastIndexByte(s, '@') + 1
-	if at == 0 || !strings.ContainsFunc(s[at:], func(r rune) bool { return r > unicode.MaxASCII }) {
+	if at == 0 || IsASCII(s[at:]) {
 		return s
 	}
 	domain, err := idna.Lookup.ToASCII(s[at:])
@@ -105,4 +105,9 @@ func EmailWithDNSName(s string) string {
 		return s
 	}
 	return s[:at] + domain
+}
+
+// IsASCII reports whether a text consists of ASCII.
+func IsASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }

@@ -93,10 +93,7 @@ func SafeFilename(name, contentType string) string {
 		ext = known[0]
 		name += ext
 	}
-	if stem := []rune(strings.TrimSuffix(name, ext)); len(stem)+len(ext) > maxFilename {
-		name = string(stem[:maxFilename-len(ext)]) + ext
-	}
-	return name
+	return FirstCharacters(strings.TrimSuffix(name, ext), maxFilename-len(ext)) + ext
 }
 
 // isDevice reports whether Windows treats a name as a device, regardless of its extension.

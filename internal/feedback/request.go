@@ -197,11 +197,3 @@ const maxBeginning = 500
 
 // Beginning returns the beginning of a description, as lists for people outside have it.
 func Beginning(description string) string { return FirstCharacters(description, maxBeginning) }
-
-// FirstCharacters returns at most some characters of a text. It copies them, so that the whole need not stay in memory.
-func FirstCharacters(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most])
-	}
-	return text
-}

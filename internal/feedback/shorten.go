@@ -8,35 +8,39 @@ import (
 )
 
 // Shorten returns a text of at most so many characters (code points). A longer one ends with an ellipsis, and is cut
-// where Cut cuts it.
+// where FirstCharacters cuts it.
 func Shorten(text string, most int) string {
-	if beginning := Cut(text, most); beginning == text {
+	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
-	return strings.TrimRight(Cut(text, most-1), " ") + "…"
+	return strings.TrimRight(FirstCharacters(text, most-1), " ") + "…"
 }
 
-// Cut returns the beginning of a text: at most so many characters (code points), and no part of what people see as one
-// character, such as a flag or a letter with its accents (a grapheme cluster, UAX #29). Of one that is longer than that,
-// it returns a part.
-func Cut(text string, most int) string {
+// FirstCharacters returns the beginning of a text: at most so many characters (code points), and no part of what people
+// see as one character, such as a flag or a letter with its accents (a grapheme cluster, UAX #29). Of one that is longer
+// than that, it returns a part. It copies them, so that the whole need not stay in memory.
+func FirstCharacters(text string, most int) string {
+	n := 0
+	for at := range text {
+		if n > most {
+			text = text[:at] // whether there is an end behind a character depends on the next one
+			break
+		}
+		n++
+	}
+	if n <= most {
+		return text
+	}
 	end, left, state := 0, most, -1
-	for end < len(text) {
+	for {
 		cluster, _, _, next := uniseg.FirstGraphemeClusterInString(text[end:], state)
-		left -= utf8.RuneCountInString(cluster)
-		if left < 0 {
+		if left -= utf8.RuneCountInString(cluster); left < 0 {
 			break
 		}
 		end, state = end+len(cluster), next
 	}
-	if end > 0 || most <= 0 {
-		return text[:end]
+	if end == 0 && most > 0 {
+		return string([]rune(text)[:most])
 	}
-	for at := range text {
-		if most == 0 {
-			return text[:at]
-		}
-		most--
-	}
-	return text
+	return strings.Clone(text[:end])
 }

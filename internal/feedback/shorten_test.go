@@ -34,8 +34,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// TestCut: a cut text is the longest beginning that is short enough and ends where a cluster ends.
-func TestCut(t *testing.T) {
+// TestFirstCharacters: a cut text is the longest beginning that is short enough and ends where a cluster ends.
+func TestFirstCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("aé \u0301🇩🇪👩\u200d🏽한ᄒ\u1161क्षि"))).Draw(t, "text")
 		most := rapid.IntRange(0, 12).Draw(t, "most")
@@ -46,7 +46,7 @@ func TestCut(t *testing.T) {
 			}
 			want += clusters.Str()
 		}
-		got := Cut(text, most)
+		got := FirstCharacters(text, most)
 		if first := []rune(text); want == "" && most < len(first) { // of one cluster that is too long
 			want = string(first[:most])
 		}

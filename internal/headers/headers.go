@@ -91,9 +91,7 @@ func (p *Proxies) warn(address netip.Addr) {
 // Agent returns the first characters of the User-Agent header, as text that both databases
 // can store.
 func Agent(r *http.Request) string {
-	const most = 200
-	name := []rune(feedback.ToSingleLine(strings.ToValidUTF8(r.UserAgent(), "\uFFFD")))
-	return string(name[:min(len(name), most)])
+	return feedback.FirstCharacters(feedback.ToSingleLine(strings.ToValidUTF8(r.UserAgent(), "\uFFFD")), 200)
 }
 
 // CORS allows pages of any origin to make calls with an API key.

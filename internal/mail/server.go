@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
@@ -120,9 +119,7 @@ func (f *failure) reply() (int, string) {
 
 // said returns what the server said, on one line, which is not too long.
 func said(err error) string {
-	const most = 200
-	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
-	return string(text[:min(len(text), most)])
+	return feedback.FirstCharacters(strings.Join(strings.Fields(err.Error()), " "), 200)
 }
 
 // dial connects to the server and logs in. helo is the name of this machine.
@@ -167,7 +164,7 @@ var errASCIIOnly = errors.New("this mail server cannot write to addresses with l
 // deliver gives the server a mail. Every server takes the name that DNS has for an international domain.
 func (s Server) deliver(conn *smtp.Client, to string, body []byte) error {
 	to = feedback.EmailWithDNSName(to)
-	if international, _ := conn.Extension("SMTPUTF8"); !international && strings.ContainsFunc(to, isNotASCII) {
+	if international, _ := conn.Extension("SMTPUTF8"); !international && !feedback.IsASCII(to) {
 		return &failure{recipient, errASCIIOnly}
 	}
 	if err := conn.UpdateDeadline(replyTime); err != nil {
@@ -193,8 +190,6 @@ func (s Server) deliver(conn *smtp.Client, to string, body []byte) error {
 	}
 	return nil
 }
-
-func isNotASCII(r rune) bool { return r > unicode.MaxASCII }
 
 // verdict is what follows from an attempt to deliver a mail.
 type verdict int

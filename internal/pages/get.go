@@ -182,7 +182,7 @@ func placeAfter(cursor string) *index.Place {
 
 // shortened returns the beginning of a text on one line.
 func shortened(text string, most int) string {
-	return feedback.Cut(strings.TrimSpace(feedback.ToSingleLine(strings.ToValidUTF8(text, ""))), most)
+	return feedback.FirstCharacters(strings.TrimSpace(feedback.ToSingleLine(strings.ToValidUTF8(text, ""))), most)
 }
 
 // ideasOf returns what pages show of ideas.

@@ -93,8 +93,8 @@ func (p *Pages) mailAct(c *calls.Call, purpose signed.Purpose, act func(context.
 	return act(ctx, link, do)
 }
 
-// oneClickTypes are the types of what programs post to end mail in one click, besides forms. RFC 8058 allows only the
-// first one.
+// oneClickTypes are the types of what programs post to end mail in one click, besides calls.FormType. RFC 8058 knows only
+// the first one.
 var oneClickTypes = []string{"multipart/form-data", "text/plain", ""}
 
 func mailForm(c *calls.Call) (do string, err error) {

@@ -33,5 +33,5 @@ func preview(text string) string {
 		return ""
 	}
 	line := strings.Join(strings.Fields(text), " ")
-	return feedback.Cut(line, shown) + "…"
+	return feedback.FirstCharacters(line, shown) + "…"
 }

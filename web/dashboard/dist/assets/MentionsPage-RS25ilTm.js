@@ -1,1 +1,0 @@
-export{o as default}from"./pages-D7r7gK7w.js";
