@@ -82,6 +82,33 @@ func TestShare(t *testing.T) {
 	})
 }
 
+// TestTryMakesWay checks that a call which waits for free places delays nobody any longer once its holder
+// has its share by another call.
+func TestTryMakesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := fair.New[string](6, 6)
+		pool.TryAcquire("a", 1)
+		large, small := make(chan error, 1), make(chan error, 1)
+		go func() { large <- pool.Acquire(t.Context(), "b", 6) }()
+		synctest.Wait()
+		go func() { small <- pool.Acquire(t.Context(), "a", 1) }()
+		synctest.Wait()
+		if !pool.TryAcquire("b", 1) {
+			t.Fatal("there were free places")
+		}
+		synctest.Wait()
+		if len(small) != 1 {
+			t.Fatal("a call waits behind one that is beyond its holder's share")
+		}
+		pool.Release("a", 2)
+		pool.Release("b", 1)
+		synctest.Wait()
+		if len(large) != 1 {
+			t.Error("all places are free, and the large call waits")
+		}
+	})
+}
+
 // TestLargeIsNotOvertaken checks that a call that needs many places gets them although calls
 // that need few keep arriving.
 func TestLargeIsNotOvertaken(t *testing.T) {

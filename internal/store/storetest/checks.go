@@ -9,9 +9,10 @@ import (
 // fewer are rapid's flags in "make test": how many random cases a property is tried on, and the seed of these.
 var fewer = map[string]string{"rapid.checks": "15", "rapid.seed": "1"}
 
-// given reports whether a flag of rapid was on the command line.
-var given = sync.OnceValue(func() (given bool) {
-	flag.Visit(func(f *flag.Flag) { given = given || fewer[f.Name] != "" })
+// given reports whether a flag was on the command line. It is asked before a test sets any.
+var given = sync.OnceValue(func() map[string]bool {
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	return given
 })
 
@@ -20,10 +21,14 @@ var given = sync.OnceValue(func() (given bool) {
 // and comes before Each. "make proof" tries 100 random ones, and "make torture" thousands.
 func FewerChecks(t *testing.T) {
 	t.Helper()
-	if InProof() || given() {
+	if InProof() {
 		return
 	}
+	given := given()
 	for name, value := range fewer {
+		if given[name] {
+			continue
+		}
 		usual := flag.Lookup(name).Value.String()
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
