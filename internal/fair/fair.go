@@ -52,7 +52,9 @@ func (p *Pool[K]) TryAcquire(who K, n int64) bool {
 		return false
 	}
 	p.take(h, n)
-	p.grant() // the holder may have its share now, so that its waiting calls no longer hold up others
+	if h.waiting.Len() > 0 {
+		p.grant() // the holder may have its share now, so that its waiting calls no longer hold up others
+	}
 	return true
 }
 
