@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"gatherkit/internal/events"
-
 	"gatherkit/internal/feedback"
 )
 
