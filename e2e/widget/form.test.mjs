@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
 import { some } from '../browser.mjs'
-import { addApp, call, document, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, call, document, gate, onCall, recorded, soon, start, stored, tag, widget } from './harness.mjs'
 
 const size = { width: 1280, height: 800 }
 const full = { widget: { allow_file_uploads: true }, sharing: 'all' }
@@ -38,6 +38,30 @@ const uncovered = (part) => part.evaluate((element) => {
     const seen = root.elementFromPoint(x, y)
     return seen === element || element.contains(seen)
   })
+})
+
+test('a vote is shown, and keeps the focus, if the list changes before the answer', async (t) => {
+  const { app, tab, w, relay } = await shop(t)
+  await suggest(app, 1)
+  await w.open()
+  await w.title.fill('Dark mode')
+  await w.vote.waitFor()
+  const { open, opened } = gate()
+  relay.fault = onCall('widget-vote', () => opened)
+  await w.vote.click()
+  await soon('the vote is sent', () => relay.count('widget-vote') === 1)
+  await call('requests-create', { app_id: app.id, title: 'Dark mode for the printer', description: '' })
+  await w.title.evaluate((field) => {
+    field.value = 'Dark mode please'
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+  await w.vote.nth(1).waitFor()
+  open()
+  await soon('the vote is counted', async () => (await recorded(tab, 'vote')).length === 1)
+  const voted = w.part('.similar li', { hasText: 'dashboard' }).locator('.vote[aria-pressed=true]')
+  await voted.waitFor()
+  assert.match(await voted.textContent(), /1$/)
+  assert.equal(await voted.evaluate((button) => button.getRootNode().activeElement === button), true)
 })
 
 for (const [name, viewport] of [['1280', size], ['320', { width: 320, height: 480 }]]) {

@@ -32,6 +32,8 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
   const more = h('details', {}, h('summary', {}, t('similar_more')), rest)
   const element = h('section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list, more)
   const number = (count: number) => count.toLocaleString(t('lang'))
+  // Each request keeps its row, because a vote may be counted after the next search.
+  const rows = new Map<string, HTMLElement>()
   let timer = 0
   let wanted = ''
 
@@ -61,11 +63,14 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
 
   function show(requests: Request[]): void {
     const before = element.hidden
-    const rows = requests.map(row)
-    rest.replaceChildren(...rows.splice(most))
+    const focused = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement
+    for (const request of requests) if (!rows.has(request.id)) rows.set(request.id, row(request))
+    const found = requests.map(({ id }) => rows.get(id)!)
+    rest.replaceChildren(...found.splice(most))
     more.hidden = !rest.firstChild
-    list.replaceChildren(...rows)
+    list.replaceChildren(...found)
     element.hidden = !requests.length
+    if (element.contains(focused)) focused.focus()
     if (before && !element.hidden) say(t('similar_found'))
   }
 
