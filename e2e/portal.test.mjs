@@ -323,6 +323,10 @@ test('a refused text comes back', async (t) => {
     assert.equal(await page.getByLabel('Your comment').inputValue(), `Refused with ${comments}.`)
   }
   await page.goto(`${app.home}new`)
+  await page.getByLabel('Your idea').fill('👍'.repeat(203))
+  await page.getByRole('button', { name: 'Send idea' }).click()
+  await page.getByText(/Characters to remove: .3/).waitFor()
+  assert.equal(await page.getByLabel('Your idea').inputValue(), '👍'.repeat(203))
   await page.getByLabel('Your idea').fill('Export')
   await owner.call('apps-update-settings', { id: app.id, settings: { portal: { submit: 'off' } } })
   await page.getByRole('button', { name: 'Send idea' }).click()

@@ -243,7 +243,8 @@ func (v *visit) newIdea(ctx context.Context, d portal.Draft) (answer, error) {
 	}
 	app := v.view.App
 	similar, err := v.pages.Store.Index.Similar(ctx, app.AccountID, index.Likeness{
-		AppID: app.ID, Text: d.Title, Shared: app.Settings.Shared(), Titles: !app.Settings.Portal.Descriptions, Limit: maxSimilar,
+		AppID: app.ID, Text: feedback.FirstCharacters(d.Title, portal.MaxTitle),
+		Shared: app.Settings.Shared(), Titles: !app.Settings.Portal.Descriptions, Limit: maxSimilar,
 	})
 	if err != nil {
 		return answer{}, err

@@ -3,6 +3,7 @@ package portal
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The most characters of what visitors write. The forms and what takes them agree.
@@ -30,11 +31,20 @@ type field struct {
 }
 
 // check says in the field what is wrong with it if it was refused.
-func (f field) check(r *Refusal, text string) field {
+func (f field) check(t *locale, r *Refusal, text string) field {
 	if r != nil && r.Field == f.ID {
-		f.Alert, f.Focus = text, true
+		f.Alert, f.Focus = text+t.tooLong(f.Value, f.Most), true
 	}
 	return f
+}
+
+// tooLong says how many characters of a text are too many, after a space, or returns "".
+func (t *locale) tooLong(text string, most int) string {
+	n := utf8.RuneCountInString(strings.TrimSpace(text)) - most
+	if n <= 0 {
+		return ""
+	}
+	return " " + fill(t.Excess, "count", n)
 }
 
 // alerted reports whether one of the fields says what is wrong with it.
@@ -58,7 +68,7 @@ func (p *page) nameField(d Draft) field {
 	t := p.T.Portal
 	return field{
 		ID: "name", Label: t.YourName, Optional: t.Optional, Type: "text", Most: MaxName, Value: d.Name, Complete: "name",
-	}.check(d.Refusal, t.NameInvalid)
+	}.check(p.T, d.Refusal, t.NameInvalid)
 }
 
 // reason says why something was refused.

@@ -100,7 +100,7 @@ func (p *page) remark(r Remark) (remark, error) {
 func (p *page) commentForm(i IdeaPage) *commentForm {
 	t, d := p.T.Portal, i.Draft
 	f := &commentForm{Action: p.Path("r/" + i.Idea.ID.String() + "/comments"), Fields: []field{
-		field{ID: "body", Label: t.YourComment, Rows: 4, Most: MaxText, Value: d.Body, Required: true}.check(d.Refusal, t.CommentInvalid),
+		field{ID: "body", Label: t.YourComment, Rows: 4, Most: MaxText, Value: d.Body, Required: true}.check(p.T, d.Refusal, t.CommentInvalid),
 	}}
 	if i.Visitor == nil {
 		f.Fields = append(f.Fields, p.nameField(d))

@@ -47,6 +47,7 @@ type locale struct {
 	ReplyLabel   string `json:"reply_label"`
 	ReplySend    string `json:"reply_send"`
 	ReplySent    string `json:"reply_sent"`
+	Excess       string `json:"excess"`
 	ReplyInvalid string `json:"reply_invalid"`
 	ReplyRefused string `json:"reply_refused"`
 	ReplyGone    string `json:"reply_gone"`

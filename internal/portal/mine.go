@@ -142,7 +142,7 @@ func (v view) Refused() string {
 	}
 	switch v.Reply.Failure.Status {
 	case 400, 413:
-		return v.T.ReplyInvalid
+		return v.T.ReplyInvalid + v.T.tooLong(v.Reply.Body, MaxText)
 	case 404:
 		return v.T.ReplyGone
 	case 409:

@@ -118,8 +118,10 @@ func states() map[string]Mine {
 		"limited":     {Token: "gsl_0123456789ABCdef", Failure: feedback.ErrRateLimited},
 		"sent":        change(func(m *Mine) { m.Reply = Reply{RequestID: "id-0"} }),
 		"refused":     change(func(m *Mine) { m.Reply = Reply{"id-0", "\nMy <reply>", feedback.ErrReplyNotAllowed} }),
-		"too long":    change(func(m *Mine) { m.Reply = Reply{"id-0", "My reply", feedback.Invalid("mine", "body", "Too long.")} }),
-		"gone":        change(func(m *Mine) { m.Reply = Reply{"id-9", "My <reply>", feedback.ErrRequestNotFound} }),
+		"too long": change(func(m *Mine) {
+			m.Reply = Reply{"id-0", " " + strings.Repeat("é", MaxText+3) + "\n", feedback.Invalid("mine", "body", "Too long.")}
+		}),
+		"gone": change(func(m *Mine) { m.Reply = Reply{"id-9", "My <reply>", feedback.ErrRequestNotFound} }),
 		"all fails": {
 			Token: "gsl_0123456789ABCdef", Failure: feedback.ErrUnavailable, Reply: Reply{"id-0", "My <reply>", feedback.ErrUnavailable},
 		},
@@ -213,7 +215,7 @@ func TestStates(t *testing.T) {
 		"limited":     {429, []string{"Too many visits at once"}, nil},
 		"sent":        {200, []string{"Your reply was sent."}, answers},
 		"refused":     {409, []string{"as soon as the team has answered", entered}, answers},
-		"too long":    {400, []string{"between 1 and 10,000 characters", "My reply"}, answers},
+		"too long":    {400, []string{"between 1 and 10,000 characters. Characters to remove: \u20683\u2069", "ééé"}, answers},
 		"gone": {404, []string{"can no longer be reached", entered}, []string{
 			"request_id", "cursor", "body", "request_id", "cursor", "body", "do=reply", "do=forget",
 		}},

@@ -19,10 +19,10 @@ func (n NewIdea) Render(accept string) ([]byte, error) {
 	fields := []field{
 		field{
 			ID: "title", Label: t.YourIdea, Hint: t.YourIdeaHint, Type: "text", Most: MaxTitle, Value: d.Title, Required: true,
-		}.check(d.Refusal, t.TitleInvalid),
+		}.check(p.T, d.Refusal, t.TitleInvalid),
 		field{
 			ID: "description", Label: t.Details, Optional: t.Optional, Hint: t.DetailsHint, Rows: 6, Most: MaxText, Value: d.Body,
-		}.check(d.Refusal, t.DescriptionInvalid),
+		}.check(p.T, d.Refusal, t.DescriptionInvalid),
 	}
 	if n.Email {
 		email := field{
@@ -31,7 +31,7 @@ func (n NewIdea) Render(accept string) ([]byte, error) {
 		if !n.Needed {
 			email.Optional = t.Optional
 		}
-		fields = append(fields, email.check(d.Refusal, t.EmailInvalid))
+		fields = append(fields, email.check(p.T, d.Refusal, t.EmailInvalid))
 	}
 	if n.Visitor == nil {
 		fields = append(fields, p.nameField(d))

@@ -155,6 +155,25 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestTooLong: a text that is too long is kept, and the page says how many characters are too many.
+func TestTooLong(t *testing.T) {
+	for field, most := range map[string]int{"title": MaxTitle, "description": MaxText, "name": MaxName} {
+		for extra, want := range map[int]string{0: "", 1: "Characters to remove: \u20681\u2069", 2345: "Characters to remove: \u20682345\u2069"} {
+			text := strings.Repeat("👍", most+extra)
+			refusal := &Refusal{Field: field, Error: feedback.Invalid("portal", field, "Long.")}
+			d := Draft{Title: " " + text, Body: text + "\n", Name: text, Refusal: refusal}
+			page := renderPage(t, NewIdea{Site: testSite(), Draft: d}, "en")
+			alert := parse(t, page).find("p", "id", "alert-"+field)
+			if alert == nil || strings.Contains(string(page), "Characters to remove") != (want != "") || !strings.Contains(string(page), want) {
+				t.Errorf("%s with %d characters too many: %v", field, extra, alert)
+			}
+			if !strings.Contains(string(page), text) {
+				t.Errorf("%s is not kept", field)
+			}
+		}
+	}
+}
+
 // TestBoardLinks checks where the links of a board lead.
 func TestBoardLinks(t *testing.T) {
 	for path, b := range map[string]Board{
