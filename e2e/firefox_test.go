@@ -24,6 +24,13 @@ var inFirefox = map[string][]string{
 		"files arrive unchanged, and removed files are not sent",
 		"if the service refuses a file, the form gets file and text back",
 	},
+	"widget/host": {
+		"React hydrates the whole document after the widget has started",
+		"the panel works above a modal dialog of the page: focus-trap",
+		"the panel works above a modal dialog of the page: radix",
+		"a trigger works inside open shadow roots and in menus that stop events",
+		"a text that is too long is kept, and the message counts characters as the service does",
+	},
 	"widget/identity": {"votes are sent as the identified person"},
 	"widget/mine":     {"people on one computer do not see the ideas of each other"},
 	"widget/news":     {"after a publication, the launcher has a dot until somebody reads what is new"},

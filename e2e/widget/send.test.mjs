@@ -16,6 +16,7 @@ async function shop(t, settings, options) {
 
 // seed puts ideas into the outbox, as if they were from an earlier visit.
 const seed = (tab, entries) => tab.evaluate((entries) => new Promise((resolve, reject) => {
+  localStorage.setItem(`gatherkit:unsent:${entries[0].app}`, JSON.stringify({ count: 0, waiting: [] }))
   const opening = indexedDB.open('gatherkit', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore('outbox', { keyPath: 'id' })
   opening.onsuccess = () => {

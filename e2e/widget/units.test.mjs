@@ -267,7 +267,7 @@ test('dist is up to date and within its size limits', () => {
   const built = mkdtempSync(path.join(tmpdir(), 'gatherkit-widget-'))
   try {
     const report = execFileSync('node', ['build.mjs', built], { cwd: folder, encoding: 'utf8' })
-    assert.match(report, /^first: \d+ of 9200 bytes\nextras: \d+ of 3500 bytes\nmine: \d+ of 2500 bytes\nnews: \d+ of 2500 bytes\n$/)
+    assert.match(report, /^first: \d+ of 8600 bytes\nextras: \d+ of 5600 bytes\nmine: \d+ of 2700 bytes\nnews: \d+ of 2500 bytes\n$/)
     assert.deepEqual(read(path.join(folder, 'dist')), read(built), 'run npm run build in web/widget')
   } finally {
     rmSync(built, { recursive: true })

@@ -1,11 +1,11 @@
 import type { ErrorKind } from './public'
 
-/** Why a call failed. `wait` is the number of seconds in Retry-After. */
+/** Why a call failed. `wait` is the value of Retry-After. */
 export interface Failure {
   kind: ErrorKind
   code: string
   message: string
-  wait: number
+  wait?: string | null
 }
 
 /** Calls an operation of the service with the app's key. */
@@ -17,12 +17,12 @@ const timeout = 30_000
  * The failure of a call; status 0 means that there was no answer. Only errors of the
  * service itself are final, because proxies answer with other errors.
  */
-export function failure(status: number, error?: { code: string; message: string }, retryAfter?: string | null): Failure {
+export function failure(status: number, error?: { code: string; message: string }, wait?: string | null): Failure {
   let kind: ErrorKind = status || navigator.onLine ? 'server' : 'offline'
   const { code = status ? `http_${status}` : kind, message = 'The service does not answer.' } = error ?? {}
   if (status == 401) kind = code.startsWith('auth.') ? 'key' : code.startsWith('widget.') ? 'identity' : 'server'
   else if (error && status < 500 && status != 408 && status != 429) kind = 'refused'
-  return { kind, code, message, wait: Number(retryAfter) || 0 }
+  return { kind, code, message, wait }
 }
 
 /** Reads an answer. It comes from the service only if it has the expected part. */

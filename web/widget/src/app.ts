@@ -1,4 +1,4 @@
-import { caller, type Failure } from './api'
+import { caller, failure, type Failure } from './api'
 import { type Config, fetchConfig } from './config'
 import type { Emit } from './events'
 import { h, icon } from './dom'
@@ -6,15 +6,16 @@ import type { Text } from './form'
 import { createHost, type Host } from './launcher'
 import { load } from './load'
 import type { Mine } from './mine'
-import { type Outbox, openOutbox } from './outbox'
-import { createPanel, type Panel } from './panel'
+import type { Outbox } from './outbox'
+import { createPanel, type Panel, type Reached } from './panel'
 import type { BootOptions, Identity, Prefill, Settings } from './public'
 import type { Entry, Kept, Outcome } from './entries'
 import { forgetDraft, keep, read, secret, uuid, write } from './storage'
 import { type Name, type Translate, translator } from './strings'
 import type { AppTools, Place } from './tools'
+import { createNote, type Note } from './unsent'
 
-/** How long to wait before the first configuration is requested again. */
+/** How long to wait before the first configuration or the outbox is requested again. */
 const retryDelay = 30_000
 
 /** How long after the page the widget asks for news. */
@@ -43,14 +44,15 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   const { signal } = ended
   let identity: Identity = options.identity ?? {}
   let config: Config | undefined
+  let note: Note | undefined
   let outbox: Outbox | undefined
   let panel: Panel | undefined
   let host: Host | undefined
   let mine: Mine | undefined
-  let unsent: Entry[] = []
   let unread = 0
   /** How many ideas were sent just now. */
   let sent = 0
+  let marks = 0
   /** Set if the panel should open as soon as it can. */
   let wanted: Prefill | undefined
   let timer = 0
@@ -69,11 +71,11 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
 
   async function token(fresh: boolean): Promise<string | undefined> {
     const asked = identity
-    if (asked.getToken && (fresh || !asked.token)) {
+    if (fresh || !asked.token) {
       try {
-        asked.token = await asked.getToken()
+        asked.token = await asked.getToken!()
       } catch {
-        // The service decides about the old one.
+        // There is no such function, or it failed. The service decides about the old one.
       }
     }
     return asked.token
@@ -148,19 +150,50 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     panel?.tell(id, outcome)
   }
 
+  async function reach(): Promise<Reached | undefined> {
+    const script = await load(base, 'extras')
+    if (!script || signal.aborted) return
+    outbox ??= script.openOutbox({ ...tools, app: config!.app_id, failure, note: note!, tell })
+    return { ...script, outbox }
+  }
+
+  /** Saves an idea, and returns whether it survives the page. Without the outbox, it waits in the note. */
+  async function add(entry: Entry): Promise<boolean> {
+    if (outbox) return outbox.add(entry)
+    return note!.set({ waiting: [...note!.get().waiting, entry] })
+  }
+
+  /** Sends what is due, if anything is unsent. If eager, also retries ideas that failed. */
+  async function flush(eager = false): Promise<void> {
+    if (!note?.made() || signal.aborted) return
+    const reached = await reach()
+    if (reached) return reached.outbox.flush(eager)
+    const reason = failure(0)
+    const kind = reason.kind as 'offline' | 'server'
+    let { count, waiting } = note.get()
+    for (const entry of waiting) {
+      if (!entry.tries++) count++
+      failed(reason, entry.id)
+      tell(entry.id, { state: 'waiting', kind })
+    }
+    note.set({ count, waiting })
+    if (kind == 'server') setTimeout(flush, retryDelay)
+  }
+
   /** Marks the launcher while ideas are unsent, after they were sent, and while something is new. */
-  async function mark(entries = [...unsent]): Promise<void> {
-    unsent = entries
-    const count = entries.length || unread
+  async function mark(): Promise<void> {
+    const turn = ++marks
+    const { count: left, refused } = note!.get()
+    const count = left || unread
     const { latest_entry, seen } = config!
-    const [sign, name]: [string?, Name?] =
-      entries.some(({ refusal }) => refusal) ? ['!', 'refused_heading']
-      : entries.length ? [String(count), 'unsent']
+    const [sign, name]: [(string | number)?, Name?] =
+      refused ? ['!', 'refused_heading']
+      : left ? [left, 'unsent']
       : sent ? ['✓', 'sent_text']
       : unread ? ['●', 'mine_news']
       : latest_entry && latest_entry != seen ? ['●', 'news'] : []
     const text = name && (await texts())(name, { count })
-    if (unsent == entries) host!.mark(sign, text)
+    if (turn == marks) host!.mark(sign, text)
   }
 
   function apply(fresh: Config): void {
@@ -168,11 +201,12 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     config = fresh
     host ??= createHost(launcher == 'none', () => api.open(), texts)
     host.update(config, settings.theme)
-    mark()
-    if (outbox) return
     const { app_id } = config
-    outbox = openOutbox({ ...tools, app: app_id, tell, left: mark })
-    outbox.flush(true)
+    const first = !note
+    note ??= createNote(app_id, mark)
+    mark()
+    if (!first) return
+    flush(true)
     setTimeout(own, newsDelay)
     emit('ready', { app_id })
     if (wanted) api.open(wanted)
@@ -212,14 +246,14 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     const t = await texts()
     const { root } = host!
     return panel ??= createPanel({
-      ...tools, root, t, compose, config: config!, outbox: outbox!, known: () => signed() || identity.email,
+      ...tools, root, t, compose, add, flush, reach, note: note!, config: config!, known: () => signed() || identity.email,
     })
   }
 
   const api: App = {
     async open(prefill = {}) {
       wanted = prefill
-      if (!outbox) return
+      if (!note) return
       const made = await makePanel()
       if (!wanted || signal.aborted) return // closed meanwhile
       wanted = undefined
@@ -238,7 +272,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
         mine = undefined
         own()
       }
-      outbox?.flush(true)
+      flush(true)
     },
     set(changes) {
       Object.assign(settings, changes)
@@ -260,19 +294,28 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
 
   function wake(): void {
     if (!config) loadConfig()
-    outbox?.flush(true)
+    flush(true)
     own()
   }
 
-  addEventListener('online', wake, { signal })
-  document.addEventListener('visibilitychange', () => document.hidden || wake(), { signal })
-  document.addEventListener('click', (event) => {
-    if (!trigger || !(event.target as Element).closest?.(trigger)) return
+  /** Starts when the page is parsed, because what follows the widget's element in the body may be hydrated. */
+  function begin(): void {
+    addEventListener('online', wake, { signal })
+    addEventListener('storage', () => note && mark(), { signal })
+    document.addEventListener('visibilitychange', () => document.hidden || wake(), { signal })
+    const last = read<Config>(saved)
+    if (last) apply(last)
+    loadConfig()
+  }
+
+  // While the event is captured, because menus often stop it, with its path through shadow roots.
+  addEventListener('click', (event) => {
+    const path = event.composedPath() as Element[]
+    if (!trigger || path.includes(host?.root!) || !path.some((part) => part.matches?.(trigger))) return
     event.preventDefault()
     api.open()
-  }, { signal })
-  const last = read<Config>(saved)
-  if (last) apply(last)
-  loadConfig()
+  }, { signal, capture: true })
+  if (document.readyState == 'loading') addEventListener('DOMContentLoaded', begin, { signal })
+  else begin()
   return api
 }

@@ -1,5 +1,5 @@
-import type { Place, SenderTools, Tools } from './tools'
 import type { Kept } from './entries'
+import type { Place, SenderTools, Tools } from './tools'
 
 /** The field for files. */
 export interface Picker {

@@ -35,7 +35,7 @@ export interface Entry {
 export type Outcome =
   | { state: 'progress'; file: number; part: number }
   | { state: 'sent' }
-  | { state: 'waiting'; kind: Exclude<ErrorKind, 'refused'> }
+  | { state: 'waiting'; kind: Exclude<ErrorKind, 'refused' | 'key'> }
   | { state: 'refused' }
 
 const memory = new Map<string, Entry>()

@@ -1,6 +1,41 @@
 import { createPicker } from './attachments'
+import type { Config } from './config'
+import css from './extras.css'
+import type { Form, Text } from './form'
 import english from './locales/en.json'
-import { createSender } from './sender'
+import { openOutbox } from './outbox'
+import { adopt } from './sheet'
+import { shield } from './shield'
 import { createSimilar } from './similar'
+import type { Place, Tools } from './tools'
+import type { Entry } from './entries'
 
-export default { english, createPicker, createSender, createSimilar }
+/** What a panel has besides the text of its form. */
+export type Extras = ReturnType<typeof extend>
+
+/** Adds similar requests and files to a form, as far as the app has them. */
+function extend(tools: Tools & Place, form: Form) {
+  const { t } = tools
+  const { sharing, widget }: Config = tools.config
+  const similar = sharing != 'none' && createSimilar(tools, form.text)
+  const picker = widget.allow_file_uploads && createPicker(tools)
+  adopt(tools.dialog, css)
+  if (similar) form.similar.replaceWith(similar.element)
+  if (picker) form.files.replaceWith(picker.element)
+
+  /** Fills the form with a refused idea. */
+  function giveBack({ fields, files, refusal }: Entry): void {
+    const { code, message } = refusal!
+    form.fill(fields as Partial<Text>, !!fields.notify)
+    if (picker) picker.restore(files)
+    // The address that the page set may be invalid.
+    if (code == 'widget.invalid_email') form.ask(true)
+    form.element.dispatchEvent(new Event('input'))
+    tools.show(form.element)
+    form.alert(`${t('refused_heading')}. ${code == 'too_old' ? t(code) : message}`)
+  }
+
+  return { ...similar, ...picker, giveBack, shield: () => shield(tools.dialog) }
+}
+
+export default { english, extend, openOutbox }

@@ -1,5 +1,6 @@
 import type { Config } from './config'
 import { h } from './dom'
+import { tooLong } from './length'
 import type { Name, Translate } from './strings'
 
 /** What a person has entered. */
@@ -11,6 +12,8 @@ export interface Text {
   notify?: boolean
   locale?: string
 }
+
+type Input = HTMLInputElement | HTMLTextAreaElement
 
 export interface Form {
   element: HTMLElement
@@ -34,14 +37,9 @@ export interface Form {
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 export function createForm({ widget, mail }: Config, t: Translate, changed: () => void, submit: () => void): Form {
-  const title = h('input', { maxlength: 200, autocomplete: 'off', autofocus: true, dir: 'auto' })
-  const description = h('textarea', { maxlength: 10000, rows: 4, dir: 'auto', placeholder: t('description_hint') })
-  const email = h('input', {
-    type: 'email',
-    maxlength: 254,
-    autocomplete: 'email',
-    placeholder: t('email_hint'),
-  })
+  const title = h('input', { autocomplete: 'off', autofocus: true, dir: 'auto' })
+  const description = h('textarea', { dir: 'auto', placeholder: t('description_hint') })
+  const email = h('input', { type: 'email', autocomplete: 'email', placeholder: t('email_hint') })
   const tick = h('input', { type: 'checkbox', input: need })
   const tickField = h('label', { class: 'tick' }, tick, t('notify'))
   const website = h('input', { name: 'website', tabindex: -1, autocomplete: 'off' })
@@ -58,11 +56,11 @@ export function createForm({ widget, mail }: Config, t: Translate, changed: () =
 
   const ticked = () => !tickField.hidden && tick.checked
 
-  function field(input: HTMLElement, name: Name, required = false): HTMLElement {
+  function field(input: Input, name: Name, required = false): HTMLElement {
     const id = `${name}-problem`
     input.id = name
     input.setAttribute('aria-describedby', id)
-    input.oninput = () => complain(input)
+    input.oninput = () => complain(input, excess(input))
     const label = h('label', { for: name }, t(name), ' ', h('small', {}, t('optional')))
     const element = h('div', { class: 'field' }, label, input, h('p', { id, class: 'error' }))
     setRequired(input, required)
@@ -80,6 +78,10 @@ export function createForm({ widget, mail }: Config, t: Translate, changed: () =
   /** Mail needs an address. */
   function need(): void {
     setRequired(email, widget.require_email || ticked())
+  }
+
+  function excess({ id, value }: Input): string {
+    return tooLong(t, value.trim(), id == 'title' ? 200 : 10_000)
   }
 
   function complain(input: HTMLElement, text = ''): void {
@@ -115,7 +117,8 @@ export function createForm({ widget, mail }: Config, t: Translate, changed: () =
     website: () => website.value,
     check() {
       const typed = email.value.trim()
-      complain(title, title.value.trim() ? '' : t('title_missing'))
+      complain(title, title.value.trim() ? excess(title) : t('title_missing'))
+      complain(description, excess(description))
       const valid = emailField.hidden || (typed ? address.test(typed) : email.ariaRequired == 'false')
       complain(email, valid ? '' : t(typed ? 'email_invalid' : 'email_missing'))
       const first = element.querySelector<HTMLElement>('[aria-invalid=true]')

@@ -1,4 +1,5 @@
 import type { Failure } from './api'
+import { tooLong } from './length'
 import { createList, day } from './list'
 import css from './mine.css'
 import type { Name } from './strings'
@@ -94,18 +95,26 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): I
     }
 
     function reply(): HTMLElement {
-      const field = h('textarea', { rows: 3, maxlength: 10000, dir: 'auto', 'aria-label': t('mine_reply') })
+      const field = h('textarea', { dir: 'auto', 'aria-label': t('mine_reply') })
       const failed = h('p', { class: 'error', role: 'alert' })
       const send = h('button', { class: 'more', click: submit }, t('mine_send'))
       field.value = drafts.get(id) ?? ''
-      field.oninput = () => drafts.set(id, field.value)
+      field.oninput = () => {
+        drafts.set(id, field.value)
+        check()
+      }
+
+      function check(): boolean {
+        const problem = failed.textContent = tooLong(t, field.value.trim(), 10_000)
+        field.ariaInvalid = String(!!problem)
+        return !problem
+      }
 
       async function submit(): Promise<void> {
         const body = field.value.trim()
-        if (!body) return field.focus()
+        if (!body || !check()) return field.focus()
         if (send.ariaDisabled == 'true') return
         send.ariaDisabled = 'true'
-        failed.textContent = ''
         try {
           talk.append(comment((await ask<{ comment: Comment }>('widget-reply', { request_id: id, body })).comment))
           drafts.delete(id)

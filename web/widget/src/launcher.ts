@@ -9,9 +9,12 @@ export interface Host {
   root: HTMLElement
   update(config: Config, theme?: Theme): void
   /** Marks the button with a sign and its meaning, or removes the mark. */
-  mark(sign?: string, text?: string): void
+  mark(sign?: string | number, text?: string): void
   remove(): void
 }
+
+/** How long the page must keep the element until it may return again. */
+const pause = 1000
 
 const sides = ['top', 'right', 'bottom', 'left']
 
@@ -39,6 +42,24 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
   sheet.replaceSync(css)
   shadow.adoptedStyleSheets.push(sheet)
   shadow.append(root)
+  /** When the element may return. */
+  let after = 0
+
+  function attach(): void {
+    const page = document.documentElement
+    // Outside the body, because pages re-render and transform the body. But React 18 hydrates a document only
+    // if it has nothing besides a head and a body. At the end of the body, it accepts strange elements.
+    ;(page.childNodes[2] ? page : document.body).append(host)
+    for (const part of [document, page, document.body]) watch.observe(part, { childList: true })
+  }
+
+  /** Returns after the page has removed the element, unless it does so again and again. */
+  const watch = new MutationObserver(() => {
+    if (host.isConnected || performance.now() < after) return
+    after = performance.now() + pause
+    root.querySelector('dialog')?.close() // the browser no longer shows it
+    attach()
+  })
 
   return {
     root,
@@ -58,14 +79,16 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
       style.setProperty('--ink', ink(primary_color))
       style.colorScheme = theme == 'page' || theme == 'auto' && declaresScheme() ? '' : theme.replace('auto', 'light dark')
       root.ariaLabel = label.textContent = button_text
-      // Outside the body, because pages re-render and transform the body.
-      if (!host.isConnected) document.documentElement.append(host)
+      if (!host.isConnected) attach()
     },
     mark(sign = '', text = '') {
-      mark.textContent = sign
+      mark.textContent = sign as string
       mark.title = text
       meaning.textContent = text && ` (${text})`
     },
-    remove: () => host.remove(),
+    remove() {
+      watch.disconnect()
+      host.remove()
+    },
   }
 }

@@ -1,4 +1,5 @@
 import css from './list.css'
+import { adopt } from './sheet'
 import type { Name, Translate } from './strings'
 import type { Place, Tools } from './tools'
 
@@ -25,8 +26,6 @@ export interface List {
   name(): void
   remove(): void
 }
-
-const sheet = new CSSStyleSheet()
 
 /** A day as the person's language writes it. */
 export const day = (t: Translate, at: string) => new Date(at).toLocaleDateString(t('lang'), { dateStyle: 'medium' })
@@ -84,9 +83,7 @@ export function createList(h: Tools['h'], place: Place, { title, css: own, label
     }
   }
 
-  const { adoptedStyleSheets } = dialog.getRootNode() as ShadowRoot
-  sheet.replaceSync(css + own)
-  if (!adoptedStyleSheets.includes(sheet)) adoptedStyleSheets.push(sheet)
+  adopt(dialog, css + own)
   heading.tabIndex = -1
   dialog.addEventListener('turn', name)
   name()

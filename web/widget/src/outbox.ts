@@ -1,14 +1,13 @@
-import { failure } from './api'
-import { load } from './load'
-import type { Sender } from './sender'
 import { type Entry, list, type Outcome, put, remove } from './entries'
+import { createSender } from './sender'
 import type { OutboxTools } from './tools'
 
+/** The ideas that the browser keeps until the service has stored them. */
 export interface Outbox {
   /** Saves an idea before it is sent, and returns whether it survives the page. */
   add(entry: Entry): Promise<boolean>
   /** Sends what is due. If eager, also retries ideas that failed. */
-  flush(eager?: boolean): void
+  flush(eager: boolean): Promise<void>
   has(id: string): Promise<boolean>
   /** Removes and returns an idea that was refused. */
   refused(): Promise<Entry | undefined>
@@ -29,22 +28,43 @@ async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
 }
 
 export function openOutbox(tools: OutboxTools): Outbox {
-  const { app, base } = tools
+  const { app, note } = tools
   const name = `gatherkit-outbox:${app}`
   const channel = new BroadcastChannel(name)
-  let sender: Sender | undefined
+  const sender = createSender({ ...tools, tell, list, put, remove, alone: (work) => alone(name, work) })
+  const ready = take()
   let stopped = false
 
   channel.onmessage = ({ data }) => hear(...(data as Parameters<typeof hear>))
-  count()
+
+  /** Takes over the ideas from before this script had loaded. */
+  async function take(): Promise<void> {
+    await count()
+    await alone(`${name}:take`, async () => {
+      const { waiting } = note.get()
+      const left = []
+      for (const entry of waiting) {
+        entry.tries = 0 // it was never sent
+        if (!(await put(entry))) left.push(entry) // the note survives the page
+      }
+      const isNew = ({ id }: Entry) => waiting.every((other) => other.id != id)
+      note.set({ waiting: [...left, ...note.get().waiting.filter(isNew)] })
+    })
+  }
 
   async function count(): Promise<void> {
-    tools.left(await list(app))
+    const entries = await list(app)
+    const { waiting } = note.get()
+    const count = entries.length + waiting.filter(({ tries }) => tries).length
+    if (entries[0] || waiting[0]) note.set({ count, refused: entries.some(({ refusal }) => refusal) })
+    else note.set()
   }
 
   function hear(id: string, outcome: Outcome): void {
+    const { state } = outcome
+    if (state == 'sent') note.set({ waiting: note.get().waiting.filter((entry) => entry.id != id) })
     tools.tell(id, outcome)
-    if (outcome.state != 'progress') count()
+    if (state != 'progress') count()
   }
 
   function tell(id: string, outcome: Outcome): void {
@@ -52,47 +72,40 @@ export function openOutbox(tools: OutboxTools): Outbox {
     if (!stopped) channel.postMessage([id, outcome])
   }
 
-  /** Loads the sender only when there is something to send. */
-  async function flush(eager = false): Promise<void> {
-    const entries = await list(app)
-    if (!entries.length || stopped) return
-    const script = await load(base, 'extras')
-    if (stopped) return
-    if (script) {
-      sender ??= script.createSender({ ...tools, tell, failure, list, put, remove, alone: (work) => alone(name, work) })
-      return sender.flush(eager)
-    }
-    const reason = failure(0)
-    const kind = reason.kind as 'offline' | 'server'
-    for (const { id } of entries) {
-      tools.failed(reason, id)
-      tell(id, { state: 'waiting', kind })
-    }
-    if (kind == 'server') setTimeout(flush, 30_000)
-  }
-
   return {
     async add(entry) {
+      await ready
       const others = await list(app)
       const files = new Blob([...others, entry].flatMap(({ files }) => files.map(({ blob }) => blob)))
       if (others.length >= most.entries || files.size > most.bytes) throw Error()
-      return put(entry)
+      note.set({})
+      const durable = await put(entry)
+      return note.set({}) && durable // another tab may have found the outbox empty meanwhile
     },
-    flush,
-    has: async (id) => (await list(app)).some((entry) => entry.id == id),
-    refused: () => alone(`${name}:refused`, async () => {
-      const refused = (await list(app)).find((entry) => entry.refusal)
-      if (refused) {
-        // Files move to memory, because Firefox can no longer read those of a removed entry.
-        for (const kept of refused.files) kept.blob = new Blob([await kept.blob.arrayBuffer().catch(() => kept.blob)])
-        await remove(refused.id)
-        count()
-      }
-      return refused
-    }),
+    async flush(eager) {
+      await ready
+      if (!stopped) sender.flush(eager)
+    },
+    async has(id) {
+      await ready
+      return (await list(app)).some((entry) => entry.id == id)
+    },
+    async refused() {
+      await ready
+      return alone(`${name}:refused`, async () => {
+        const refused = (await list(app)).find((entry) => entry.refusal)
+        if (refused) {
+          // Files move to memory, because Firefox can no longer read those of a removed entry.
+          for (const kept of refused.files) kept.blob = new Blob([await kept.blob.arrayBuffer().catch(() => kept.blob)])
+          await remove(refused.id)
+          count()
+        }
+        return refused
+      })
+    },
     stop() {
       stopped = true
-      sender?.stop()
+      sender.stop()
       channel.close()
     },
   }

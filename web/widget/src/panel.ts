@@ -1,18 +1,27 @@
 import { failure } from './api'
-import type { Picker } from './attachments'
 import { h, icon } from './dom'
+import type extrasScript from './extras'
+import type { Extras } from './extras'
 import { createForm, type Text } from './form'
 import type { Outbox } from './outbox'
 import { load } from './load'
 import type { Prefill } from './public'
 import type { Entry, Kept, Outcome } from './entries'
-import type { Similar } from './similar'
 import { forgetDraft, read, uuid, write } from './storage'
 import type { Place, Tools } from './tools'
+import type { Note } from './unsent'
+
+/** The script of the extras, and the outbox that it contains. */
+export type Reached = typeof extrasScript & { outbox: Outbox }
 
 export interface PanelOptions extends Omit<Tools, 'say'> {
   root: HTMLElement
-  outbox: Outbox
+  note: Note
+  /** Loads the extras, and returns undefined if that fails. */
+  reach(): Promise<Reached | undefined>
+  /** Saves an idea, and returns whether it survives the page. */
+  add(entry: Entry): Promise<boolean>
+  flush(): void
   /** The e-mail address that the page has set, or true if the person has an identity token. */
   known(): true | string | undefined
   /** Creates an entry from the text and files. */
@@ -40,8 +49,8 @@ interface Draft extends Text {
 const icons = { sent: 'M5 12.5l4.5 4.5L19 7.5', waiting: 'M12 7v5l3 2M12 3a9 9 0 1 0 .1 0z' }
 
 export function createPanel(options: PanelOptions): Panel {
-  const { root, base, config, t, outbox, emit, own } = options
-  const { app_id, widget, sharing, latest_entry } = config
+  const { root, base, config, t, note, emit, own } = options
+  const { app_id, widget, latest_entry } = config
   const status = h('p', { class: 'unseen', role: 'status' })
   const say = (text: string): void => void (status.textContent = text)
   const form = createForm(config, t, changed, submit)
@@ -50,8 +59,7 @@ export function createPanel(options: PanelOptions): Panel {
   const news = h('button', { class: 'turn', hidden: !latest_entry, click: showNews }, t('news'))
   const dialog = h(
     'dialog',
-    // Typing here must not trigger the page's keyboard shortcuts.
-    { 'aria-labelledby': 'heading', close: closed, click: outside, keydown: stay, keyup: stay, keypress: stay },
+    { 'aria-labelledby': 'heading', close: closed, click: outside },
     h(
       'div',
       { class: 'bar' },
@@ -63,8 +71,7 @@ export function createPanel(options: PanelOptions): Panel {
     status,
   )
   const all: Tools & Place = { ...options, say, dialog, heading, show: turn, home: again }
-  let similar: Similar | undefined
-  let picker: Picker | undefined
+  let extras: Extras | undefined
   let seconds = 0
   let since = 0
   /** Whether the outbox keeps the idea when the page is closed. */
@@ -73,15 +80,13 @@ export function createPanel(options: PanelOptions): Panel {
   let sending: string | undefined
   /** The key of a draft that may already be sent, because its page was closed while it was sending. */
   let resumed: string | undefined
-  /** Files of a refused idea, until the field for files has loaded. */
-  let returned: Kept[] = []
 
   const spent = () => seconds + (performance.now() - since) / 1000
   const typed = ({ title, description } = form.text()) => title + description
   const keepDraft = (draft?: Draft) => write(`draft:${app_id}`, draft)
 
   function suggest(): void {
-    similar?.search()
+    extras?.search?.()
   }
 
   function changed(): void {
@@ -94,27 +99,16 @@ export function createPanel(options: PanelOptions): Panel {
   /** Fills the empty form with a refused idea, a draft, or the page's prefill. */
   async function restore(prefill: Prefill): Promise<void> {
     if (typed()) return
-    const refused = await outbox.refused()
-    if (refused) return giveBack(refused)
+    const outbox = note.made() ? (await options.reach())?.outbox : undefined
+    const refused = await outbox?.refused()
+    if (refused) return extras!.giveBack(refused)
     let draft = read<Draft>(`draft:${app_id}`)
-    if (draft?.id && await outbox.has(draft.id)) draft = undefined
+    if (draft?.id && await outbox?.has(draft.id)) draft = undefined
     if (typed()) return // the person has typed meanwhile
     form.fill({ ...prefill, ...draft }, draft?.notify)
     seconds = draft?.seconds ?? 0
     resumed = draft?.id
     suggest()
-  }
-
-  function giveBack({ fields, files, refusal }: Entry): void {
-    const { code, message } = refusal!
-    form.fill(fields as Partial<Text>, !!fields.notify)
-    returned = files
-    picker?.restore(files)
-    // The address that the page set may be invalid.
-    if (code == 'widget.invalid_email') form.ask(true)
-    changed()
-    show(form.element)
-    form.alert(`${t('refused_heading')}. ${code == 'too_old' ? t(code) : message}`)
   }
 
   async function submit(): Promise<void> {
@@ -128,8 +122,8 @@ export function createPanel(options: PanelOptions): Panel {
     keepDraft({ ...text, seconds: spent(), id })
     try {
       // An idea that is only in memory stays a draft until it is sent.
-      durable = await outbox.add(
-        options.compose(id, text, picker?.files() ?? (widget.allow_file_uploads ? returned : []), {
+      durable = await options.add(
+        options.compose(id, text, extras?.files?.() ?? [], {
           website: form.website(),
           seconds: Math.round(spent()),
         }),
@@ -140,7 +134,7 @@ export function createPanel(options: PanelOptions): Panel {
       return form.alert(t('outbox_full'))
     }
     emit('queued', { id })
-    outbox.flush()
+    options.flush()
   }
 
   function settle(): void {
@@ -152,7 +146,7 @@ export function createPanel(options: PanelOptions): Panel {
   function tell(id: string, outcome: Outcome): void {
     if (id != sending) return
     const { state } = outcome
-    if (state == 'progress') return picker?.progress(outcome.file, outcome.part)
+    if (state == 'progress') return extras?.progress?.(outcome.file, outcome.part)
     settle()
     clear()
     own(all)
@@ -160,14 +154,13 @@ export function createPanel(options: PanelOptions): Panel {
     else if (state == 'sent') result(state)
     else {
       sending = id // the outbox keeps trying, and reports the next outcome
-      result(outcome.kind == 'key' ? 'server' : outcome.kind)
+      result(outcome.kind)
     }
   }
 
   function clear(): void {
     form.fill({ title: '', description: '' }, false)
-    returned = []
-    picker?.restore(returned)
+    extras?.restore?.([])
     suggest()
     seconds = 0
     resumed = undefined
@@ -230,24 +223,12 @@ export function createPanel(options: PanelOptions): Panel {
     if (event.target == dialog) close()
   }
 
-  function stay(event: Event): void {
-    event.stopPropagation()
-  }
-
   /** Loads the extras. If that fails, the next opening tries again. */
   async function extend(): Promise<void> {
-    const script = await load(base, 'extras')
-    if (!script || similar || picker) return // failed, or opened before
-    if (sharing != 'none') {
-      similar = script.createSimilar(all, form.text)
-      form.similar.replaceWith(similar.element)
-      suggest()
-    }
-    if (widget.allow_file_uploads) {
-      picker = script.createPicker(all)
-      form.files.replaceWith(picker.element)
-      picker.restore(returned)
-    }
+    const script = await options.reach()
+    extras ??= script?.extend(all, form)
+    extras?.shield()
+    suggest()
   }
 
   /** Keeps the panel above the keyboard of a phone. */

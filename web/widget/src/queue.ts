@@ -11,7 +11,7 @@ interface Listener {
  * Sets window.Gatherkit once, even if several scripts contain the widget. Then it boots the
  * app of its tag and runs the queued calls.
  */
-export function install(home: string, first?: BootOptions): GatherkitFunction {
+export function install(home?: string, first?: BootOptions): GatherkitFunction {
   const before = window.Gatherkit as (GatherkitFunction & { live?: true }) | undefined
   if (before?.live) {
     if (first?.key) before('boot', { base: home, ...first })
@@ -42,7 +42,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
       if (app) {
         app.set(options)
         if (options.identity) app.identify(options.identity)
-      } else if (key) {
+      } else if (key && base) {
         apps.set(
           key,
           start({ ...common, ...options }, new URL(base.replace(/\/?$/, '/'), location.href).href, (event, detail) =>
@@ -50,7 +50,7 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
           ),
         )
       } else {
-        console.warn('Gatherkit: boot needs a key')
+        console.warn("Gatherkit: call Gatherkit('boot', { key, base })")
       }
     },
     open(options: Target & { prefill?: Prefill } = {}) {
@@ -91,7 +91,9 @@ export function install(home: string, first?: BootOptions): GatherkitFunction {
   }) as GatherkitFunction & { live?: true }
   gatherkit.live = true
   window.Gatherkit = gatherkit
-  if (first?.key) commands.boot(first)
-  for (const call of before?.q ?? []) (gatherkit as Function).apply(null, call)
+  const calls = [...(before?.q ?? []) as unknown[][]]
+  // A tag without a key is for pages that boot by themselves, before it or later.
+  if (first && (first.key || calls.every(([command]) => command != 'boot'))) commands.boot(first)
+  for (const call of calls) (gatherkit as Function)(...call)
   return gatherkit
 }

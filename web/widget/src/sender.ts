@@ -106,16 +106,18 @@ export function createSender(tools: SenderTools): Sender {
       return 0
     } catch (error) {
       // Unexpected errors count as server errors, so that no idea is lost.
-      const { kind = 'server', code = 'unexpected', message = '', wait = 0 } = error as Partial<Failure>
+      const { kind = 'server', code = 'unexpected', message = '', wait } = error as Partial<Failure>
+      const seconds = Number(wait) || 0
       if (kind == 'refused') entry.refusal = { code, message }
       if (kind == 'identity' || kind == 'key') blocked.add(id)
       if (kind == 'server') {
-        entry.bound = wait > 0
-        entry.next = Date.now() + Math.max(wait * 1000, backoff(++entry.tries))
+        entry.bound = seconds > 0
+        entry.next = Date.now() + Math.max(seconds * 1000, backoff(++entry.tries))
       }
       await put(entry)
       failed({ kind, code, message }, id)
-      tell(id, kind == 'refused' ? { state: kind } : { state: 'waiting', kind })
+      // The person can do nothing about a wrong key, and reads the same as after a server error.
+      tell(id, kind == 'refused' ? { state: kind } : { state: 'waiting', kind: kind == 'key' ? 'server' : kind })
       return kind == 'server' ? entry.next : 0
     }
   }

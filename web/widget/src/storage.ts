@@ -16,15 +16,18 @@ export function read<T>(name: string): T | undefined {
   }
 }
 
-export function write(name: string, value?: unknown): void {
+/** Stores a value, or removes it. It returns whether the change survives the page. */
+export function write(name: string, value?: unknown): boolean {
   const key = `gatherkit:${name}`
   const text = JSON.stringify(value)
   memory.delete(key)
   try {
     if (text) localStorage.setItem(key, text)
     else localStorage.removeItem(key)
+    return true
   } catch {
     if (text) memory.set(key, text)
+    return false
   }
 }
 

@@ -22,6 +22,6 @@ async function catalogue(base: string, language: string): Promise<Catalogue | un
 }
 
 export async function translator(base: string, locale: string, own: Catalogue = {}): Promise<Translate> {
-  const translated = { ...(await catalogue(base, locale.toLowerCase().split('-')[0]!)), ...own }
+  const translated = { ...(await catalogue(base, locale.toLowerCase().split(/[-_]/)[0]!)), ...own }
   return (name, values = {}) => (translated[name] ?? texts[name]!).replace(/{(\w+)}/g, (_, key) => values[key] as string)
 }

@@ -6,9 +6,10 @@ import type { Call, failure } from './api'
 import type { Config } from './config'
 import type { h, icon } from './dom'
 import type { Emit } from './events'
-import type { Entry, list, Outcome, put, remove } from './entries'
+import type { list, Outcome, put, remove } from './entries'
 import type { keep, uuid } from './storage'
 import type { Translate } from './strings'
+import type { Note } from './unsent'
 
 /** What all of them need. */
 export interface AppTools {
@@ -43,7 +44,7 @@ export interface Tools extends AppTools {
 
 /** Where a panel offers the person's own ideas. */
 export interface Place extends Pick<Tools, 't' | 'say'> {
-  dialog: HTMLElement
+  dialog: HTMLDialogElement
   heading: HTMLElement
   /** Shows an element instead of the form. The dialog gets the event `turn` whenever what it shows can have changed. */
   show(element: HTMLElement): void
@@ -54,15 +55,14 @@ export interface Place extends Pick<Tools, 't' | 'say'> {
 /** What the outbox needs. */
 export interface OutboxTools extends Pick<AppTools, 'base' | 'call' | 'token' | 'emit' | 'failed'> {
   app: string
-  /** Reports the outcome of an idea to all tabs. */
+  failure: typeof failure
+  note: Note
+  /** Reports the outcome of an idea. */
   tell(id: string, outcome: Outcome): void
-  /** Reports the ideas in the outbox, at the start and after each outcome. */
-  left(entries: Entry[]): void
 }
 
 /** What sending needs. */
 export interface SenderTools extends OutboxTools {
-  failure: typeof failure
   list: typeof list
   put: typeof put
   remove: typeof remove

@@ -2,5 +2,6 @@
 import type { BootOptions } from './public'
 import { install } from './queue'
 
-const script = document.currentScript as HTMLScriptElement | null
-if (script) install(new URL('.', script.src).href, script.dataset as unknown as BootOptions)
+// A script that runs inline has no address, and one that another script runs has no tag.
+const { src, dataset } = document.currentScript as HTMLScriptElement ?? {}
+install(src && new URL('.', src).href, dataset as unknown as BootOptions ?? {})
