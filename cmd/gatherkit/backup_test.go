@@ -25,7 +25,7 @@ func attachFile(t *testing.T, r *storetest.Rig, app feedback.App, files *blob.St
 		if err := files.Receive(t.Context(), u.ID, strings.NewReader("Hello"), u.Size); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := files.Accept(t.Context(), u.ID, u.Size); err != nil {
+		if _, err := files.Accept(t.Context(), u.Attachment); err != nil {
 			t.Fatal(err)
 		}
 	}

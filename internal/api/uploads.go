@@ -110,7 +110,7 @@ func (a *API) acceptFiles(ctx context.Context, app feedback.App, ids []feedback.
 
 // acceptFile inspects a file that has arrived, and removes it if it is not valid.
 func (a *API) acceptFile(ctx context.Context, accountID feedback.ID, u feedback.Upload) error {
-	accepted, err := a.Files.Accept(ctx, u.ID, u.Size)
+	accepted, err := a.Files.Accept(ctx, u.Attachment)
 	if errors.Is(err, feedback.ErrInvalidFile) {
 		if err := a.Files.Discard(ctx, u.ID); err != nil {
 			return err

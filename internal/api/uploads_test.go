@@ -161,7 +161,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		size int
 		code string
 	}{
-		"HTML":       {strings.NewReader("<html></html>"), 13, "uploads.invalid_file"},
+		"archive":    {strings.NewReader("PK\x03\x04" + strings.Repeat("\x00", 9)), 13, "uploads.invalid_file"},
 		"shorter":    {strings.NewReader("word"), 5, "uploads.invalid_file"},
 		"longer":     {strings.NewReader("words and more"), 5, "uploads.invalid_file"},
 		"broken off": {io.MultiReader(strings.NewReader("wo"), iotest.ErrReader(io.ErrUnexpectedEOF)), 5, "uploads.invalid_file"},

@@ -136,46 +136,46 @@ func describe(content []byte, contentType string) Accepted {
 // Accept inspects a received file, removes metadata from images, and makes it available to
 // Open. In a folder, an accepted file never changes, even if another one is received with the same
 // id; in a bucket, one that arrives during Accept may replace it. Accept returns ErrNotFound if no
-// file was received, and feedback.ErrInvalidFile if the file does not have the announced size, in
-// bytes, or must not be attached.
-func (s *Store) Accept(ctx context.Context, id feedback.ID, announced int64) (Accepted, error) {
+// file was received, and feedback.ErrInvalidFile if the file does not have the announced size or
+// must not be attached.
+func (s *Store) Accept(ctx context.Context, announced feedback.Attachment) (Accepted, error) {
 	if err := s.inspecting.Acquire(ctx, 1); err != nil {
 		return Accepted{}, err
 	}
 	defer s.inspecting.Release(1)
-	sent, err := s.read(ctx, incoming(id))
+	sent, err := s.read(ctx, incoming(announced.ID))
 	switch {
 	case errors.Is(err, ErrNotFound): // an earlier call may have accepted it
-		return s.describeAccepted(ctx, id)
-	case err == nil && int64(len(sent)) != announced:
-		err = feedback.ErrInvalidFile.With("The file must have the announced size of %d bytes.", announced)
+		return s.describeAccepted(ctx, announced)
+	case err == nil && int64(len(sent)) != announced.Size:
+		err = feedback.ErrInvalidFile.With("The file must have the announced size of %d bytes.", announced.Size)
 	}
 	if err != nil {
 		return Accepted{}, err
 	}
-	clean, contentType, err := inspect(sent)
+	clean, contentType, err := inspect(sent, announced.ContentType)
 	if err != nil {
 		return Accepted{}, err
 	}
-	err = s.files.write(ctx, accepted(id), bytes.NewReader(clean), int64(len(clean)))
+	err = s.files.write(ctx, accepted(announced.ID), bytes.NewReader(clean), int64(len(clean)))
 	if err != nil && !errors.Is(err, errAccepted) {
 		return Accepted{}, err
 	}
-	if err := s.Discard(ctx, id); err != nil {
+	if err := s.Discard(ctx, announced.ID); err != nil {
 		return Accepted{}, err
 	}
 	if err != nil { // a concurrent call has accepted it
-		return s.describeAccepted(ctx, id)
+		return s.describeAccepted(ctx, announced)
 	}
 	return describe(clean, contentType), nil
 }
 
-func (s *Store) describeAccepted(ctx context.Context, id feedback.ID) (Accepted, error) {
-	content, err := s.read(ctx, accepted(id))
+func (s *Store) describeAccepted(ctx context.Context, announced feedback.Attachment) (Accepted, error) {
+	content, err := s.read(ctx, accepted(announced.ID))
 	if err != nil {
 		return Accepted{}, err
 	}
-	_, contentType, err := inspect(content)
+	_, contentType, err := inspect(content, announced.ContentType)
 	return describe(content, contentType), err
 }
 

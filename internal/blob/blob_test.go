@@ -78,7 +78,7 @@ func TestStore(t *testing.T) {
 	each(t, func(t *testing.T, s *Store, folder string) {
 		id := newID(1)
 		accept := func() error {
-			_, err := s.Accept(t.Context(), id, 5)
+			_, err := s.Accept(t.Context(), feedback.Attachment{ID: id, Size: 5})
 			return err
 		}
 		receive := func(text string) {
@@ -104,7 +104,7 @@ func TestStore(t *testing.T) {
 		if got := content(t, s, id); got != "not found" {
 			t.Errorf("not accepted yet, but opened: %q", got)
 		}
-		file, err := s.Accept(t.Context(), id, 5)
+		file, err := s.Accept(t.Context(), feedback.Attachment{ID: id, Size: 5})
 		hash := sha256.Sum256([]byte("words"))
 		want := Accepted{"text/plain", 5, hash[:]}
 		if !reflect.DeepEqual(file, want) || err != nil || content(t, s, id) != "words" {
@@ -116,7 +116,7 @@ func TestStore(t *testing.T) {
 		if size, sum, err := s.Sum(t.Context(), id); size != 5 || !bytes.Equal(sum, hash[:]) || err != nil {
 			t.Errorf("%d %x %v", size, sum, err)
 		}
-		if again, err := s.Accept(t.Context(), id, 5); !reflect.DeepEqual(again, file) || err != nil {
+		if again, err := s.Accept(t.Context(), feedback.Attachment{ID: id, Size: 5}); !reflect.DeepEqual(again, file) || err != nil {
 			t.Errorf("accepted again: %+v %v", again, err)
 		}
 		if err := accept(); err != nil || content(t, s, id) != "words" {
@@ -178,7 +178,7 @@ func TestCopyToFolder(t *testing.T) {
 		if err := s.Receive(t.Context(), id, strings.NewReader("words"), 5); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), id, 5); err != nil {
+		if _, err := s.Accept(t.Context(), feedback.Attachment{ID: id, Size: 5}); err != nil {
 			t.Fatal(err)
 		}
 		if err := backup.Copy(t.Context(), id, s); err != nil || content(t, backup, id) != "words" {
@@ -210,7 +210,7 @@ func TestFileTooLarge(t *testing.T) {
 		if err := s.Receive(t.Context(), newID(1), strings.NewReader(strings.Repeat("a", size)), size); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), newID(1), size); !errors.Is(err, feedback.ErrInvalidFile) {
+		if _, err := s.Accept(t.Context(), feedback.Attachment{ID: newID(1), Size: size}); !errors.Is(err, feedback.ErrInvalidFile) {
 			t.Error(err)
 		}
 	})
@@ -223,7 +223,7 @@ func TestLookingEndsWithItsCaller(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Accept(ctx, feedback.ID{}, 5); !errors.Is(err, context.Canceled) {
+	if _, err := s.Accept(ctx, feedback.Attachment{ID: feedback.ID{}, Size: 5}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

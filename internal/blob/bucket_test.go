@@ -123,7 +123,8 @@ func TestTarget(t *testing.T) {
 	if status := send(http.MethodPut, "words"); status != http.StatusOK {
 		t.Errorf("the announced file: %d", status)
 	}
-	if file, err := s.Accept(t.Context(), newID(1), 5); file.Size != 5 || err != nil || content(t, s, newID(1)) != "words" {
+	file, err := s.Accept(t.Context(), feedback.Attachment{ID: newID(1), Size: 5})
+	if file.Size != 5 || err != nil || content(t, s, newID(1)) != "words" {
 		t.Errorf("%+v %v", file, err)
 	}
 	folder := opened(t, t.TempDir())
@@ -156,7 +157,7 @@ func TestMemoryOfBucket(t *testing.T) {
 			t.Errorf("size %d: %d bytes in memory, at most %d; stored %d; %v", size, used, most, len(stored), err)
 		}
 	}
-	if _, err := s.Accept(t.Context(), newID(1), int64(len(file))); err != nil {
+	if _, err := s.Accept(t.Context(), feedback.Attachment{ID: newID(1), Size: int64(len(file))}); err != nil {
 		t.Fatal(err)
 	}
 	if used := storetest.Allocated(func() {

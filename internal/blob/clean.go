@@ -3,13 +3,14 @@ package blob
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"slices"
 )
 
 // The functions below remove the metadata that cameras and editors add to images, such as
 // the location, the author, and thumbnails of the image before it was cropped, and all data
 // after the end of the image. They keep only the parts that are needed to show the image,
-// and do not change its pixels.
+// with its orientation, and do not change its pixels.
 
 // keptChunks are the chunks of a PNG that are kept (PNG specification, third edition,
 // section 11), including those of animations.
@@ -24,13 +25,19 @@ func cleanPNG(in []byte) ([]byte, error) {
 		return nil, errDamaged
 	}
 	out := append(make([]byte, 0, len(in)), in[:signature]...)
+	oriented := false
 	for rest := in[signature:]; len(rest) >= frame; {
 		n := uint64(binary.BigEndian.Uint32(rest)) + frame
 		if n > uint64(len(rest)) {
 			break
 		}
 		name := string(rest[4:8])
-		if slices.Contains(keptChunks, name) {
+		switch {
+		case name == "eXIf" && !oriented:
+			if o := orientation(rest[8 : n-4]); o > 1 {
+				out, oriented = append(out, orientationChunk(o)...), true
+			}
+		case slices.Contains(keptChunks, name):
 			out = append(out, rest[:n]...)
 		}
 		if name == "IEND" {
@@ -41,11 +48,18 @@ func cleanPNG(in []byte) ([]byte, error) {
 	return nil, errDamaged
 }
 
+// orientationChunk returns a chunk of a PNG with only the orientation.
+func orientationChunk(o byte) []byte {
+	body := append([]byte("eXIf"), orientationData(o)...)
+	length := binary.BigEndian.AppendUint32(nil, uint32(len(body)-4)) //nolint:gosec // the length is constant
+	return binary.BigEndian.AppendUint32(slices.Concat(length, body), crc32.ChecksumIEEE(body))
+}
+
 // keptWebPChunks are the chunks of a WebP that are kept (RFC 9649, section 2.7).
 var keptWebPChunks = []string{"VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP"}
 
 func cleanWebP(in []byte) ([]byte, error) {
-	const header, head, metadata = 12, 8, 0b1100 // the flags of Exif and XMP in VP8X
+	const header, head, exif, xmp = 12, 8, 0b1000, 0b0100 // the flags of Exif and XMP in VP8X
 	if len(in) < header {
 		return nil, errDamaged
 	}
@@ -54,26 +68,41 @@ func cleanWebP(in []byte) ([]byte, error) {
 	if whole > uint64(len(in)) || whole < header {
 		return nil, errDamaged
 	}
+	flags := -1 // where VP8X has them
 	for rest := in[header:whole]; len(rest) > 0; {
 		if len(rest) < head {
 			return nil, errDamaged
 		}
-		n := uint64(binary.LittleEndian.Uint32(rest[4:]))
-		n += n%2 + head
+		size := uint64(binary.LittleEndian.Uint32(rest[4:]))
+		n := size + size%2 + head
 		if n > uint64(len(rest)) {
 			return nil, errDamaged
 		}
-		name := string(rest[:4])
-		if slices.Contains(keptWebPChunks, name) {
+		switch name := string(rest[:4]); {
+		case name == "EXIF" && flags >= 0 && out[flags]&exif == 0:
+			// Some programs write the head of JPEG's Exif before the data.
+			if o := orientation(bytes.TrimPrefix(rest[head:head+size], exifHead)); o > 1 {
+				out = append(out, orientationPart(o)...)
+				out[flags] |= exif
+			}
+		case slices.Contains(keptWebPChunks, name):
 			out = append(out, rest[:n]...)
-			if name == "VP8X" && n > head {
-				out[len(out)-int(n)+head] &^= metadata //nolint:gosec // n is at most the length of the file
+			if name == "VP8X" && size > 0 {
+				flags = len(out) - int(n) + head //nolint:gosec // n is at most the length of the file
+				out[flags] &^= exif | xmp
 			}
 		}
 		rest = rest[n:]
 	}
 	binary.LittleEndian.PutUint32(out[4:], uint32(len(out)-head)) //nolint:gosec // it is not longer than before
 	return out, nil
+}
+
+// orientationPart returns a chunk of a WebP with only the orientation.
+func orientationPart(o byte) []byte {
+	body := orientationData(o)
+	length := binary.LittleEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // the length is constant
+	return slices.Concat([]byte("EXIF"), length, body)
 }
 
 // cleanGIF keeps frames, their timing and the number of loops. It removes comments and all

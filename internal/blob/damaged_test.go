@@ -34,7 +34,7 @@ func TestPixelsHaveALimit(t *testing.T) {
 		binary.BigEndian.PutUint32(in[16:], 50_000)
 		binary.BigEndian.PutUint32(in[20:], height)
 		binary.BigEndian.PutUint32(in[29:], crc32.ChecksumIEEE(in[12:29]))
-		if _, _, err := inspect(in); (err == nil) != want || !want && !strings.Contains(err.Error(), "50 million pixels") {
+		if _, _, err := inspect(in, ""); (err == nil) != want || !want && !strings.Contains(err.Error(), "50 million pixels") {
 			t.Errorf("50,000 by %d: %v", height, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -63,7 +64,8 @@ func TestAcceptedFilesStay(t *testing.T) {
 		if err := s.Receive(t.Context(), newID(1), strings.NewReader(text), 5); err != nil {
 			t.Fatal(err)
 		}
-		if file, err := s.Accept(t.Context(), newID(1), 5); file.ContentType != "text/plain" || file.Size != 5 || err != nil {
+		file, err := s.Accept(t.Context(), feedback.Attachment{ID: newID(1), Size: 5})
+		if file.ContentType != "text/plain" || file.Size != 5 || err != nil {
 			t.Errorf("%+v %v", file, err)
 		}
 		if got := content(t, s, newID(1)); got != "words" {
@@ -89,7 +91,7 @@ func TestLinkedFolders(t *testing.T) {
 		if err := s.Receive(t.Context(), newID(id), strings.NewReader("words"), 5); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), newID(id), 5); err != nil || content(t, s, newID(id)) != "words" {
+		if _, err := s.Accept(t.Context(), feedback.Attachment{ID: newID(id), Size: 5}); err != nil || content(t, s, newID(id)) != "words" {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +176,7 @@ func TestReceivedThenAccepted(t *testing.T) {
 	if err := s.Receive(t.Context(), newID(1), strings.NewReader("words"), 5); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Accept(t.Context(), newID(1), 5); err != nil {
+	if _, err := s.Accept(t.Context(), feedback.Attachment{ID: newID(1), Size: 5}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.files.write(t.Context(), accepted(newID(1)), strings.NewReader("other"), 5); !errors.Is(err, errAccepted) {

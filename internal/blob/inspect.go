@@ -18,6 +18,8 @@ import (
 // bytes of memory for each.
 const maxPixels = 50_000_000
 
+const plainText = "text/plain"
+
 // errDamaged means that an image does not have the structure of its format.
 var errDamaged = errors.New("the image is damaged")
 
@@ -26,10 +28,10 @@ var cleaners = map[string]func([]byte) ([]byte, error){
 	"image/png": cleanPNG, "image/jpeg": cleanJPEG, "image/gif": cleanGIF, "image/webp": cleanWebP,
 }
 
-// inspect returns a file without metadata, and its content type. Only the content decides
-// the type, because names and headers can be wrong. It returns feedback.ErrInvalidFile if
-// the file must not be attached.
-func inspect(content []byte) (clean []byte, contentType string, err error) {
+// inspect returns a file without metadata, and its content type. The content decides the type,
+// because names and headers can be wrong. Only text in a format of its own, such as JSON, is what
+// it was announced as. inspect returns feedback.ErrInvalidFile if the file must not be attached.
+func inspect(content []byte, announced string) (clean []byte, contentType string, err error) {
 	if len(content) == 0 {
 		return nil, "", feedback.ErrInvalidFile.With("The file is empty.")
 	}
@@ -53,6 +55,11 @@ func inspect(content []byte) (clean []byte, contentType string, err error) {
 			return nil, "", feedback.ErrInvalidFile.With("The image is damaged.")
 		}
 		return clean, allowed, nil
+	}
+	for kind := detected; kind != nil && announced == plainText; kind = kind.Parent() {
+		if kind.Is(plainText) {
+			return content, plainText, nil
+		}
 	}
 	return nil, "", feedback.ErrInvalidFile
 }

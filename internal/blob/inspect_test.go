@@ -110,7 +110,7 @@ func exif(order binary.AppendByteOrder, direction uint16) []byte {
 func TestPicturesLoseTheirPlace(t *testing.T) {
 	for _, kind := range []string{"png", "jpeg", "gif", "webp"} {
 		t.Run(kind, func(t *testing.T) {
-			clean, contentType, err := inspect(located(t, kind))
+			clean, contentType, err := inspect(located(t, kind), "")
 			if err != nil || contentType != "image/"+kind {
 				t.Fatalf("%s %v", contentType, err)
 			}
@@ -132,7 +132,7 @@ func TestPicturesLoseTheirPlace(t *testing.T) {
 					}
 				}
 			}
-			again, _, err := inspect(clean)
+			again, _, err := inspect(clean, "")
 			if err != nil || !bytes.Equal(again, clean) {
 				t.Errorf("cleaning twice changes the image: %v", err)
 			}
@@ -144,7 +144,7 @@ func TestDirectionOfPictures(t *testing.T) {
 	plain := encoded(t, "jpeg")
 	for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
 		for direction := range uint16(10) {
-			clean, _, err := inspect(slices.Concat(plain[:2], segment(app1, exif(order, direction)), plain[2:]))
+			clean, _, err := inspect(slices.Concat(plain[:2], segment(app1, exif(order, direction)), plain[2:]), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,8 +156,60 @@ func TestDirectionOfPictures(t *testing.T) {
 	}
 }
 
+// directed returns an image with Exif data, or with none.
+func directed(t testing.TB, kind string, data []byte) []byte {
+	t.Helper()
+	in := encoded(t, kind)
+	if kind == "png" {
+		if data == nil {
+			return in
+		}
+		body := append([]byte("eXIf"), data...)
+		length := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+		chunk := binary.BigEndian.AppendUint32(slices.Concat(length, body), crc32.ChecksumIEEE(body))
+		const afterHeader = 8 + 25
+		return slices.Concat(in[:afterHeader], chunk, in[afterHeader:])
+	}
+	canvas := make([]byte, 10)
+	var added []byte
+	if data != nil {
+		canvas[0], added = 0b1000, part("EXIF", data)
+	}
+	body := slices.Concat([]byte("WEBP"), part("VP8X", canvas), in[12:], added)
+	return slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body)
+}
+
+// TestDirectionOfOtherPictures: PNG and WebP keep their orientation too, as their only metadata.
+func TestDirectionOfOtherPictures(t *testing.T) {
+	for _, kind := range []string{"png", "webp"} {
+		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+			for direction := range uint16(10) {
+				data := exif(order, direction)
+				if kind == "png" || direction%2 == 0 { // some programs write the head of JPEG's Exif into WebP
+					data = data[len(exifHead):]
+				}
+				var kept []byte
+				if direction > 1 && direction <= 8 {
+					kept = orientationData(byte(direction))
+				}
+				clean, _, err := inspect(directed(t, kind, data), "")
+				if want := directed(t, kind, kept); err != nil || !bytes.Equal(clean, want) {
+					t.Errorf("%s %v %d: %q, want %q (%v)", kind, order, direction, clean, want, err)
+				}
+			}
+		}
+	}
+	// Without the chunk that says so, a WebP has no Exif data.
+	in := encoded(t, "webp")
+	body := slices.Concat(in[8:], part("EXIF", orientationData(6)))
+	whole := slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body)
+	if clean, _, err := inspect(whole, ""); err != nil || !bytes.Equal(clean, in) {
+		t.Errorf("%q %v", clean, err)
+	}
+}
+
 func TestAnimationsGoOnMoving(t *testing.T) {
-	clean, _, err := inspect(located(t, "gif"))
+	clean, _, err := inspect(located(t, "gif"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +226,8 @@ func TestWhatIsNoFile(t *testing.T) {
 	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
 	for name, content := range map[string]string{
 		"nothing":               "",
-		"HTML":                  "<!DOCTYPE html><html><script>alert(1)</script></html>",
-		"HTML after spaces":     "   \n<html><body onload=alert(1)>",
-		"SVG":                   `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`,
-		"XML":                   `<?xml version="1.0"?><a/>`,
 		"program":               "MZ\x90\x00" + strings.Repeat("\x00", 100),
 		"archive":               "PK\x03\x04" + strings.Repeat("\x00", 100),
-		"script":                "#!/bin/sh\nrm -rf /",
 		"only the head of PNG":  "\x89PNG\r\n\x1a\n<script>alert(1)</script>",
 		"PNG that is cut off":   string(encoded(t, "png")[:60]),
 		"JPEG that is cut off":  string(encoded(t, "jpeg")[:300]),
@@ -188,7 +235,7 @@ func TestWhatIsNoFile(t *testing.T) {
 		"WebP that is cut off":  string(encoded(t, "webp")[:30]),
 		"more pixels than good": string(bomb),
 	} {
-		if clean, contentType, err := inspect([]byte(content)); !errors.Is(err, feedback.ErrInvalidFile) {
+		if clean, contentType, err := inspect([]byte(content), ""); !errors.Is(err, feedback.ErrInvalidFile) {
 			t.Errorf("%s: %s %q %v", name, contentType, clean, err)
 		}
 	}
@@ -196,8 +243,32 @@ func TestWhatIsNoFile(t *testing.T) {
 		"text/plain":      "It broke at 10:04.\n<b>Not</b> a page: text goes before it.",
 		"application/pdf": "%PDF-1.7\n%âãÏÓ\n1 0 obj",
 	} {
-		if clean, contentType, err := inspect([]byte(content)); contentType != want || string(clean) != content || err != nil {
+		if clean, contentType, err := inspect([]byte(content), ""); contentType != want || string(clean) != content || err != nil {
 			t.Errorf("%s: %s %q %v", want, contentType, clean, err)
+		}
+	}
+}
+
+// TestTextIsText: text that looks like another format is accepted if it was announced as text.
+func TestTextIsText(t *testing.T) {
+	for name, content := range map[string]string{
+		"HTML":              "<!DOCTYPE html><html><script>alert(1)</script></html>",
+		"HTML after spaces": "   \n<html><body onload=alert(1)>",
+		"SVG":               `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`,
+		"XML":               `<?xml version="1.0"?><a/>`,
+		"JSON":              `{"error": {"code": 500}, "list": [1, 2]}`,
+		"lines of JSON":     "{\"at\":1}\n{\"at\":2}\n",
+		"CSV":               "name,votes\nAda,1\nGrace,2\n",
+		"shell":             "#!/bin/sh\nrm -rf /",
+		"PHP":               "<?php echo 1;",
+		"Python":            "#!/usr/bin/env python3\nprint(1)",
+		"UTF-16":            "\xff\xfeh\x00i\x00",
+	} {
+		if clean, contentType, err := inspect([]byte(content), plainText); contentType != plainText || string(clean) != content || err != nil {
+			t.Errorf("%s: %s %q %v", name, contentType, clean, err)
+		}
+		if _, _, err := inspect([]byte(content), "image/png"); name != "UTF-16" && !errors.Is(err, feedback.ErrInvalidFile) {
+			t.Errorf("%s is accepted as a picture: %v", name, err)
 		}
 	}
 }
@@ -209,11 +280,11 @@ func FuzzInspect(f *testing.F) {
 		f.Add(located(f, kind))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		clean, contentType, err := inspect(content)
+		clean, contentType, err := inspect(content, "")
 		if err != nil {
 			return
 		}
-		again, same, err := inspect(clean)
+		again, same, err := inspect(clean, "")
 		if err != nil || same != contentType || !bytes.Equal(again, clean) {
 			t.Errorf("%s: %q became %q, then %s: %q (%v)", contentType, content, clean, same, again, err)
 		}

@@ -135,14 +135,18 @@ func orientation(exif []byte) byte {
 	return 0
 }
 
-// orientationSegment returns an Exif segment that contains only the orientation.
-func orientationSegment(o byte) []byte {
-	body := slices.Concat(exifHead, []byte{
+// orientationData returns Exif data that contains only the orientation.
+func orientationData(o byte) []byte {
+	return []byte{
 		'M', 'M', 0, 42, 0, 0, 0, 8, // big-endian; the entries start after these eight bytes
 		0, 1, // one entry
 		orientationTag >> 8, orientationTag & 0xFF, 0, shortType, 0, 0, 0, 1, 0, o, 0, 0,
 		0, 0, 0, 0, // no further entries
-	})
+	}
+}
+
+func orientationSegment(o byte) []byte {
+	body := slices.Concat(exifHead, orientationData(o))
 	length := binary.BigEndian.AppendUint16(nil, uint16(len(body)+2)) //nolint:gosec // the length is constant
 	return slices.Concat([]byte{0xFF, app1}, length, body)
 }
