@@ -241,6 +241,18 @@ test('keys lead through the list, and vote', async (t) => {
   await search.and(page.locator(':focus')).waitFor()
   await search.blur()
 
+  // A Russian layout has о in the place of j, and an Arabic one ؟ in that of ?.
+  const presses = (key, code, shiftKey = false) => page.evaluate(([key, code, shiftKey]) => {
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key, code, shiftKey, bubbles: true }))
+  }, [key, code, shiftKey])
+  await presses('о', 'KeyJ')
+  await on('Three')
+  await presses('؟', 'Slash', true)
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await keyboard.press('Escape')
+  await search.focus()
+  await search.blur()
+
   // They can be switched off, and on again.
   await keyboard.press('?')
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })

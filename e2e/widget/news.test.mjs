@@ -133,6 +133,7 @@ const bodies = [
   ['```\nopen', '<pre><code>open</code></pre>'],
   ['[**the** docs](https://example.com/a_(b)?c=1&d "title").', '<p>%https://example.com/a_(b)?c=1&amp;d"><strong>the</strong> docs</a>.</p>'],
   ['See https://example.com/x_y_z, or (HTTP://EXAMPLE.COM).', '<p>See %https://example.com/x_y_z">https://example.com/x_y_z</a>, or (%HTTP://EXAMPLE.COM">HTTP://EXAMPLE.COM</a>).</p>'],
+  ['„https://example.com/a“ 详见 https://example.com/例。谢谢「https://example.com/b」', '<p>„%https://example.com/a">https://example.com/a</a>“ 详见 %https://example.com/例">https://example.com/例</a>。谢谢「%https://example.com/b">https://example.com/b</a>」</p>'],
   ['[https://a.example](https://b.example)', '<p>%https://b.example">https://a.example</a></p>'],
   ['![a picture](https://example.com/x.png)', '<p>a picture</p>'],
 ]

@@ -14,11 +14,11 @@ const MaxMentions = 20
 // for people who read the comment as it is stored.
 var mention = regexp.MustCompile(`@\[([^\[\]\n]{1,200})\]\(user:([0-9A-Fa-f-]{36})\)`)
 
-// Mentioned returns the first MaxMentions ids in the mentions of a comment, without those of its author,
-// sorted. There may be no such users.
+// Mentioned returns the first MaxMentions ids in the mentions of a comment, without those in code and those
+// of its author, sorted. There may be no such users.
 func (c Comment) Mentioned() []ID {
 	var ids []ID
-	for _, found := range mention.FindAllStringSubmatch(c.Body, -1) {
+	for _, found := range mention.FindAllStringSubmatch(withoutCode(c.Body), -1) {
 		id, err := ParseID(found[2])
 		if err == nil && !c.Author.Is(id) && !slices.Contains(ids, id) && len(ids) < MaxMentions {
 			ids = append(ids, id)

@@ -33,6 +33,12 @@ func TestMentioned(t *testing.T) {
 		"no name":       {"@[](user:" + ada.String() + ")", nil},
 		"two lines":     {"@[A\nB](user:" + ada.String() + ")", nil},
 		"another link":  {"[A](user:" + ada.String() + ") @[A](https://" + ada.String() + ")", nil},
+		"in code":       {"`" + of(ada) + "` ``a ` " + of(ada) + "`` " + of(eve), []ID{eve}},
+		"in a block":    {"a\n```go\n" + of(ada) + "\n\n" + of(ada) + "\n```\n" + of(eve) + "\n  ~~~~\n```\n" + of(ada), []ID{eve}},
+		"in a quote":    {"> ```\n> " + of(ada) + "\n> ```\n> " + of(eve) + "\n- ~~~\n  " + of(ada) + "\n  ~~~", []ID{eve}},
+		"no code":       {"a ` b\n\n" + of(ada) + " ` c\n- ` d\n- " + of(eve) + "` ``` \\`" + ID{1}.String(), []ID{eve, ada}},
+		"escaped":       {"\\`" + of(ada) + " \\\\`" + of(eve) + "`", []ID{ada}},
+		"headings":      {"# a ` b\n" + of(ada) + "` c\n```a`\n" + of(eve), []ID{eve, ada}},
 		"in a sentence": {"(ask @[Ä. O'B-C](user:" + ada.String() + "))", []ID{ada}},
 	} {
 		if got := (Comment{Author: Author{ID: &author}, Body: test.body}).Mentioned(); !slices.Equal(got, test.want) {

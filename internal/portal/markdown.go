@@ -34,7 +34,8 @@ var teamText = goldmark.New(
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
 			util.Prioritized(limited{parser.NewEmphasisParser()}, 500),
 			util.Prioritized(limited{extension.NewStrikethroughParser()}, 500),
-			util.Prioritized(extension.NewLinkifyParser(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})), 999),
+			util.Prioritized(extension.NewLinkifyParser(
+				extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"}), extension.WithLinkifyURLRegexp(linkified)), 999),
 		),
 	)),
 	goldmark.WithRendererOptions(
@@ -42,6 +43,9 @@ var teamText = goldmark.New(
 		renderer.WithNodeRenderers(util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500)),
 	),
 )
+
+// linkified is an address in a text of the team, up to the punctuation that goldmark leaves out.
+var linkified = regexp.MustCompile(`^https?://[^\s<>` + enders + `]*[^\s<>'\";\]` + enders + `]`)
 
 // shallow is a parser of blocks with others in them. What is deeper than the deepest is a paragraph.
 type shallow struct{ parser.BlockParser }

@@ -39,6 +39,21 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// TestMarkdownAddresses: an address ends before punctuation of all scripts.
+func TestMarkdownAddresses(t *testing.T) {
+	link := func(href, text string) string {
+		return `<a href="https://b.c/` + href + `" rel="nofollow noreferrer">https://b.c/` + text + `</a>`
+	}
+	for source, want := range map[string]string{
+		"see https://b.c/ü/例。谢谢":              "see " + link("%C3%BC/%E4%BE%8B", "ü/例") + "。谢谢",
+		"see https://b.c/d” (https://b.c/e)؟": "see " + link("d", "d") + "” (" + link("e", "e") + ")؟",
+	} {
+		if got, err := markdown(source, 2); err != nil || strings.TrimSpace(string(got)) != "<p>"+want+"</p>" {
+			t.Errorf("%q: %q, %v", source, got, err)
+		}
+	}
+}
+
 // allowed are the elements of a text of the team, with their attributes.
 var allowed = map[string][]string{
 	"p": nil, "br": nil, "strong": nil, "em": nil, "del": nil, "code": nil, "pre": nil, "blockquote": nil, "hr": nil, "h3": nil, "h4": nil,

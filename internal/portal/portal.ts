@@ -139,9 +139,12 @@ if (keys && used) {
   }
   const written = () => [...document.querySelectorAll('textarea')].some((field) => field.value !== field.defaultValue) || title?.value
   const acts: Record<string, () => void> = { j: () => move(1), k: () => move(-1), v: vote, '/': seek, '?': show }
+  // Where a layout has no Latin letters, the physical key decides: о on a Russian layout is j.
+  const physical: Record<string, string> = { KeyJ: 'j', KeyK: 'k', KeyV: 'v', Slash: '/' }
   document.addEventListener('keydown', (event) => {
     const typing = (event.target as Element).closest('input, textarea, dialog')
-    const act = acts[event.key]
+    const { key, code, shiftKey } = event
+    const act = acts[key] ?? (/^[^\x00-\x7f]+$/.test(key) ? acts[shiftKey && code === 'Slash' ? '?' : physical[code] ?? ''] : undefined)
     if (!act || !used.checked || typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
     event.preventDefault()
     act()

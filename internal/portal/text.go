@@ -3,13 +3,30 @@ package portal
 import (
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/rangetable"
 
 	"gatherkit/internal/feedback"
 )
 
+// enders are the characters outside ASCII that end an address in a text, as in a class of a regular expression:
+// quotation marks, brackets, and what ends sentences and their parts. Addresses have them only encoded.
+var enders = func() string {
+	class := "…"
+	for _, table := range []*unicode.RangeTable{unicode.Terminal_Punctuation, unicode.Quotation_Mark, unicode.Ps, unicode.Pe} {
+		rangetable.Visit(table, func(r rune) {
+			if r > unicode.MaxASCII {
+				class += string(r)
+			}
+		})
+	}
+	return class
+}()
+
 // address matches the addresses in a text, without the punctuation after them.
-var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>"'.,:;!?)\]}»”’。、）」]`)
+var address = regexp.MustCompile(`https?://[^\s<>"` + enders + `]*[^\s<>"'.,:;!?)\]}` + enders + `]`)
 
 // part is a piece of a text. Address is set if it is a link.
 type part struct{ Text, Address string }

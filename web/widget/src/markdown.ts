@@ -3,6 +3,9 @@ import type { h as create } from './dom'
 /** The mark that begins an item, a heading or a quote, and the text behind it. */
 const block = /^\s*(?:(?<item>[-*+]|\d{1,9}[.)])|(?<heading>#{1,6})|(?<quote>>)) +(?<rest>.*)/
 
+/** A character of an address in a text. Addresses have the punctuation of other scripts only encoded. */
+const inAddress = /[!-;=?-~]|(?![\p{Terminal_Punctuation}\p{Quotation_Mark}\p{Ps}\p{Pe}…])[^\0-\x7f\s]/u
+
 /**
  * An escaped character, code, emphasis, a link or an image, and an address. Lengths are limited, so that the
  * time for a text does not grow faster than its length.
@@ -12,8 +15,8 @@ const part = RegExp([
   /`(?<code>[^`]{1,1000})`/,
   /(?<!\w)(?<mark>\*\*|__|~~|\*|_)(?=\S)(?<inside>.{0,1000}?\S)\k<mark>(?![\w*])/,
   /(?<image>!?)\[(?<label>[^[\]]{1,1000})\]\((?<target>(?:[^\s()]|\([^\s()]{0,99}\)){1,1000})(?: "[^"]{0,1000}")?\)/,
-  /(?<address>https?:\/\/[^\s<>]{0,1000}[^\s<>.,:;!?'"*_)\]])/,
-].map(({ source }) => source).join('|'), 'gi')
+  RegExp(`(?<address>https?://(?:${inAddress.source}){1,1000}(?<![.,:;!?'"*_)\\]]))`),
+].map(({ source }) => source).join('|'), 'giu')
 
 /**
  * Makes elements of a text in Markdown: paragraphs, in which every line break counts, lists, headings, quotes,

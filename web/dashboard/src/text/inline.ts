@@ -24,7 +24,9 @@ type Piece =
 const plainTarget = /[^\s()<>]{1,2000}(?:\([^\s()<>]{0,2000}\)[^\s()<>]{0,2000}){0,9}/.source;
 const target = new RegExp(String.raw`\(\s{0,9}(?:<([^<>\n]{1,2000})>|(${plainTarget}))(?:\s{1,9}(?:"[^"\n]*"|'[^'\n]*'))?\s{0,9}\)`, "y");
 const angled = /<([a-z]{2,9}:[^\s<>]{1,2000}|[^\s<>@:/]{1,64}@[^\s<>@:/]{1,255})>/iy;
-const bareURL = /https?:\/\/[^\s<>]{1,2000}/iy;
+// An address in a text ends before quotation marks, brackets and the ends of sentences of other scripts: 。 」 ” ؟ and
+// the like. Addresses have these characters only encoded.
+const bareURL = /https?:\/\/(?:[!-;=?-~]|(?![\p{Terminal_Punctuation}\p{Quotation_Mark}\p{Ps}\p{Pe}…])[^\0-\x7f\s]){1,2000}/iuy;
 const bareMail = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/y;
 
 // match returns what a sticky pattern finds at a place.
