@@ -85,8 +85,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			return nil, err
 		}
 		db.reader = db.writer
-		if err := checkEncoding(ctx, db.writer); err != nil {
-			return nil, errors.Join(err, db.Close())
+		for _, check := range []func(context.Context, *sql.DB) error{checkSession, checkEncoding} {
+			if err := check(ctx, db.writer); err != nil {
+				return nil, errors.Join(err, db.Close())
+			}
 		}
 	} else {
 		db.dialect = sqliteDialect
