@@ -25,7 +25,7 @@ const calls = {
 const modules = [
   'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'requests/drafts',
   'requests/audience', 'text/cut', 'text/searchable',
-  'inbox/search', 'inbox/selection', 'inbox/visit',
+  'inbox/search', 'inbox/selection', 'inbox/visit', 'shell/commands',
   'api/queries',
 ]
 const { outputFiles } = await build({
@@ -35,6 +35,16 @@ const { outputFiles } = await build({
 })
 const units = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 const { queryClient, listQuery, requestQuery } = units
+
+test('shortcuts are Latin letters, wherever a layout has them', () => {
+  for (const [layout, key, code, want, more = {}] of [
+    ['English', 'j', 'KeyJ', 'j'], ['English', 'X', 'KeyX', 'shift+x', { shiftKey: true }], ['English', 'ArrowDown', 'ArrowDown', 'ArrowDown'],
+    ['Russian', 'о', 'KeyJ', 'j'], ['Russian', 'Ч', 'KeyX', 'shift+x', { shiftKey: true }], ['Russian', 'л', 'KeyK', 'Ctrl+K', { ctrlKey: true }],
+    ['Russian', '№', 'Digit3', '#', { shiftKey: true }], ['Russian', '?', 'Digit7', '?', { shiftKey: true }], ['Greek', 'ξ', 'KeyJ', 'j'],
+    ['Arabic', 'لا', 'KeyB', 'b'], ['Arabic', 'ظ', 'Slash', '/'], ['Arabic', '؟', 'Slash', '?', { shiftKey: true }], ['Arabic', '١', 'Digit1', '1'],
+    ['Thai', '่', 'KeyJ', 'j'], ['Dvorak', 'h', 'KeyJ', 'h'], ['Dvorak', 'j', 'KeyC', 'j'], ['AZERTY', 'a', 'KeyQ', 'a'], ['German', 'ü', 'BracketLeft', 'ü'],
+  ]) assert.equal(units.keyOf({ key, code, shiftKey: false, ctrlKey: false, metaKey: false, ...more }), want, `${layout} ${key}`)
+})
 
 const row = (id, more = {}) => ({
   id, status: 'opened', assignee_id: null, eta: null, tags: [], votes: 1, version: 1, merged_into_id: null,

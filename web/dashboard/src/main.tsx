@@ -1,6 +1,8 @@
 // First, so that the styles of components win over them.
 import "./styles/tokens.css";
 import "./styles/base.css";
+import "./styles/print.css";
+import "./ui/composition";
 
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

@@ -3,10 +3,11 @@ import { useCallback, useEffect, useId, useLayoutEffect, useRef, type MouseEvent
 
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
-import type { Row } from "../requests/rows";
+import { type Row, rowsOfPage } from "../requests/rows";
 import { useStatusName } from "../requests/statuses";
 import { Button } from "../ui/Button";
-import { count } from "../ui/marks";
+import { count, number } from "../ui/marks";
+import { readPages, usePrinting, usePrintLoad } from "../ui/printing";
 import { ListRow } from "./ListRow";
 import type { Selection } from "./selection";
 import type { useRows } from "./useRows";
@@ -28,6 +29,7 @@ interface Props {
 }
 
 const ahead = 120; // the next page is loaded this many rows before the end
+const printed = 1_000; // rows that are printed
 const around = 12; // rows that are rendered above and below the visible ones
 
 // List is virtual: it renders only the visible rows. It does not use the list of React Aria,
@@ -71,6 +73,10 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
     else onOpen(row);
   }, [selectable, onSelect, onOpen]);
 
+  usePrintLoad(async () => {
+    if (!open) await readPages(query, Math.ceil((printed - rows.length) / rowsOfPage));
+  });
+  const range = usePrinting() ? { first: 0, last: Math.min(rows.length, printed) - 1 } : visible;
   const atEnd = !hasNextPage && visible.last >= rows.length - 1;
   return (
     <div
@@ -90,7 +96,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
         aria-activedescendant={at >= 0 ? `${id}${rows[at]!.id}` : undefined}
         style={{ height: rows.length * height }}
       >
-        {rendered(visible, rows.length, at).map((index) => {
+        {rendered(range, rows.length, at).map((index) => {
           const row = rows[index]!;
           return (
             <ListRow
@@ -115,6 +121,9 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
           );
         })}
       </div>
+      <p className="quiet small print-only">
+        {total > Math.min(rows.length, printed) && `The first ${number(Math.min(rows.length, printed))} of ${count(total, "request")}.`}
+      </p>
       <div className="list-end" role="status">
         {isFetchNextPageError ? (
           <span>

@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { Button } from "../ui/Button";
 import { Time } from "../ui/marks";
+import { usePrinting } from "../ui/printing";
 import { toldOf } from "./audience";
 import { historyQuery } from "./details";
 import { More, Section, Waiting } from "./Section";
@@ -13,7 +14,8 @@ export function History({ id }: { id: string }) {
   const [all, setAll] = useState(false);
   const history = useInfiniteQuery(historyQuery(id));
   const events = history.data?.pages.flatMap((page) => page.events) ?? [];
-  const hides = !all && events.length > shownAtFirst;
+  const printing = usePrinting();
+  const hides = !all && !printing && events.length > shownAtFirst;
   return (
     <Section title="History" count={history.data?.pages[0]?.total_count}>
       <Waiting query={history} lines={3} />

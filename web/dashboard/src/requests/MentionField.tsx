@@ -49,7 +49,7 @@ export function MentionField({ value, onChange, ...props }: Props) {
   }
 
   function keys(event: KeyboardEvent) {
-    if (!open || event.nativeEvent.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (!open || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((at + step + offered.length) % offered.length);
     else if (event.key === "Enter" || event.key === "Tab") choose(offered[at]!);

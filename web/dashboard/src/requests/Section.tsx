@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 
 import { Button } from "../ui/Button";
 import { number } from "../ui/marks";
+import { type Pages, readPages, usePrintLoad } from "../ui/printing";
 import { message, Skeleton } from "../ui/states";
 
 export function Section({
@@ -40,13 +41,16 @@ export function Waiting({ query, lines = 2 }: { query: Asked; lines?: number }) 
   );
 }
 
-export function More({
-  query,
-  children,
-}: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
-  children: ReactNode;
-}) {
+const printedPages = 20;
+
+// More is the button for the next page, and reads what is printed.
+export function More({ query, children }: { query: Pages & { isFetchingNextPage: boolean }; children: ReactNode }) {
+  usePrintLoad(() => readPages(query, printedPages));
   if (!query.hasNextPage) return null;
-  return <Button small kind="quiet" isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>{children}</Button>;
+  return (
+    <>
+      <Button small kind="quiet" isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>{children}</Button>
+      <p className="quiet small print-only">More is not printed.</p>
+    </>
+  );
 }

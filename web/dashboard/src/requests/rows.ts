@@ -45,12 +45,15 @@ export async function readRows(where: Where, sort: Sort, cursor: string, limit: 
   };
 }
 
+// How many rows a page of the list has.
+export const rowsOfPage = 100;
+
 // The rows that match a filter. They are not refetched automatically, because rows would move
 // while the user reads. useArrivals updates them and announces new requests.
 export const listQuery = (where: Where, sort: Sort) =>
   infiniteQueryOptions({
     queryKey: ["requests", "list", where, sort] as const,
-    queryFn: ({ pageParam, signal }) => readRows(where, sort, pageParam, 100, signal),
+    queryFn: ({ pageParam, signal }) => readRows(where, sort, pageParam, rowsOfPage, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
     staleTime: Infinity,

@@ -61,7 +61,7 @@ function Chooser({ onClose }: { onClose(): void }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && choices.length) setAt((chosen + step + choices.length) % choices.length);
-    else if (event.key === "Enter" && choices[chosen] && !event.nativeEvent.isComposing) run(choices[chosen]);
+    else if (event.key === "Enter" && choices[chosen]) run(choices[chosen]);
     else return;
     event.preventDefault();
   };

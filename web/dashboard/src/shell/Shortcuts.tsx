@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 
 import { HoldKeys } from "../ui/HoldKeys";
+import { printPage } from "../ui/printing";
 import { currentCommands, handlesKeys, isCharacter, keyOf, useCommands, type Command } from "./commands";
 import { currentSettings } from "./settings";
 
@@ -12,6 +13,7 @@ const Palette = lazy(palette);
 const ShortcutsHelp = lazy(help);
 
 const selectAll = "Ctrl+A";
+const print = "Ctrl+P";
 
 // How long to wait for the second key of a sequence such as "g i".
 const sequenceMillis = 1_200;
@@ -29,6 +31,7 @@ export function Shortcuts() {
     { name: "Insights", group: pages, keys: ["g n"], run: () => void navigate({ to: "/insights" }) },
     { name: "Team", group: pages, keys: ["g t"], run: () => void navigate({ to: "/team" }) },
     { name: "Your account", group: pages, run: () => void navigate({ to: "/account" }) },
+    { name: "Print", group: "Page", keys: [print], run: () => void printPage() },
     { name: "Keyboard shortcuts", group: "Help", keys: ["?"], run: () => setOpen("help") },
     { name: "Command palette", group: "Help", keys: ["Ctrl+K"], unlisted: true, run: () => setOpen("palette") },
   ]);
@@ -52,15 +55,15 @@ function listen(openPalette: () => void): () => void {
   let first = "";
   let since = 0;
   const onKey = (event: KeyboardEvent) => {
-    if (event.defaultPrevented || event.isComposing) return;
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+    if (event.defaultPrevented) return;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && keyOf(event) === "Ctrl+K") {
       event.preventDefault();
       openPalette();
       return;
     }
     if (event.altKey || handlesKeys(event.target)) return;
     const key = keyOf(event);
-    if ((event.ctrlKey || event.metaKey) && key !== selectAll) return;
+    if ((event.ctrlKey || event.metaKey) && key !== selectAll && key !== print) return;
     const sequence = event.timeStamp - since < sequenceMillis ? `${first} ${key}` : "";
     const commands = currentCommands();
     const command = commands.findLast((one) => hasKey(one, sequence)) ?? commands.findLast((one) => hasKey(one, key));

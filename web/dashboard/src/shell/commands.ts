@@ -34,9 +34,19 @@ export function currentCommands(): Command[] {
   return registered.flatMap((held) => held.current);
 }
 
+// latin returns the key as on a keyboard with Latin letters. Where a layout has another script, the physical key
+// decides: о on a Russian layout is j. Layouts that only place Latin letters elsewhere, such as Dvorak, keep them.
+function latin({ key, code, shiftKey }: KeyboardEvent): string {
+  if (!/^[^\x00-\x7f]+$/.test(key)) return key;
+  const [, letter, digit] = /^(?:Key(.)|Digit(.))$/.exec(code) ?? [];
+  if (letter) return shiftKey ? letter : letter.toLowerCase();
+  if (digit) return shiftKey ? ")!@#$%^&*("[Number(digit)]! : digit;
+  return code === "Slash" ? (shiftKey ? "?" : "/") : key;
+}
+
 // keyOf returns the key of an event in the notation of Command.keys.
 export function keyOf(event: KeyboardEvent): string {
-  const { key } = event;
+  const key = latin(event);
   if (event.ctrlKey || event.metaKey) return `Ctrl+${key.toUpperCase()}`;
   if (/^[a-z]$/i.test(key)) return (event.shiftKey ? "shift+" : "") + key.toLowerCase();
   return event.shiftKey && key.startsWith("Arrow") ? "shift+" + key : key;

@@ -1,0 +1,128 @@
+// Keys of other layouts and input methods, and printing.
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { before, test } from 'node:test'
+import { soon } from '../browser.mjs'
+import { Caller, logIn, openBrowser, screenshots, submit } from './harness.mjs'
+
+const owner = await Caller.logIn()
+let app
+
+before(async () => {
+  app = await owner.addApp('Shop')
+})
+
+// press presses a key of another layout.
+const press = (page, key, code, more = {}) => page.evaluate(([key, code, more]) => {
+  const event = new KeyboardEvent('keydown', { key, code, bubbles: true, cancelable: true, ...more })
+  ;(document.activeElement ?? document.body).dispatchEvent(event)
+  return event.defaultPrevented
+}, [key, code, more])
+
+const panel = (page) => page.getByRole('region', { name: 'Request', exact: true })
+
+test('shortcuts work on a Russian layout', async (t) => {
+  for (const title of ['First', 'Second']) await submit(app, { title })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context)
+  await page.getByRole('option').nth(1).waitFor()
+  assert.ok(await press(page, 'о', 'KeyJ'))
+  assert.ok(await press(page, 'Enter', 'Enter'))
+  await panel(page).getByRole('heading', { level: 2 }).waitFor()
+  assert.ok(await press(page, 'л', 'KeyK', { ctrlKey: true }))
+  await page.getByRole('dialog').getByRole('combobox').waitFor()
+  await page.keyboard.press('Escape')
+  assert.ok(await press(page, ',', 'Slash', { shiftKey: true }) === false, 'another character in place of ?')
+  assert.deepEqual(complaints, [])
+})
+
+test('while an input method composes a word, its keys do nothing else', async (t) => {
+  const { id } = await submit(app, { title: 'Composed' })
+  const { comment } = await owner.call('comments-create', { request_id: id, body: 'Before' })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?request=${id}`)
+  await page.getByText(comment.body, { exact: true }).waitFor()
+  const item = page.locator('.comment').filter({ hasText: 'Before' })
+  await item.getByRole('button', { name: /Edit/ }).click()
+  const field = item.getByRole('textbox')
+  await field.focus()
+  for (const more of [{ isComposing: true }, { keyCode: 229 }]) {
+    for (const key of ['Escape', 'Enter']) assert.equal(await press(page, key, key, { ...more, ctrlKey: key === 'Enter' }), false)
+    assert.ok(await field.isVisible(), 'the field was closed')
+  }
+  const search = page.getByRole('searchbox', { name: 'Search' })
+  await search.fill('かいぎ')
+  await press(page, 'Escape', 'Escape', { isComposing: true })
+  assert.equal(await search.inputValue(), 'かいぎ')
+  await press(page, 'k', 'KeyK', { isComposing: true, ctrlKey: true })
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  assert.deepEqual(complaints, [])
+})
+
+// printed returns what a page prints: its visible texts, and what is cut off.
+const printed = (page) => page.evaluate(() => {
+  dispatchEvent(new Event('beforeprint'))
+  const cut = [...document.querySelectorAll('body *')].filter((part) => (
+    part.checkVisibility() && getComputedStyle(part).overflowY !== 'visible' && part.scrollHeight > part.clientHeight + 2 && part.clientHeight > 2
+  ))
+  const text = document.body.innerText
+  dispatchEvent(new Event('afterprint'))
+  return { text, cut: cut.map(({ className }) => String(className)) }
+})
+
+test('a request is printed in full, without the list and the tools', async (t) => {
+  const description = Array.from({ length: 80 }, (_, i) => `Line ${i + 1}.`).join('\n')
+  const { id } = await submit(app, { title: 'A long request', description })
+  for (let i = 1; i <= 60; i++) await owner.call('comments-create', { request_id: id, body: `Remark ${i}.` })
+  for (let i = 1; i <= 12; i++) await owner.call('votes-add', { request_id: id, email: `voter${i}@example.com` })
+  await submit(app, { title: 'Another request' })
+  const { context, complaints, quiet } = await openBrowser(t, { colorScheme: 'dark' })
+  const page = await logIn(context, `/?request=${id}`)
+  await page.getByText('Remark 1.', { exact: true }).waitFor()
+  await page.getByRole('option', { name: /Another request/ }).waitFor()
+  await quiet(page)
+  await page.evaluate(() => {
+    window.prints = 0
+    window.print = () => window.prints++
+  })
+  await page.evaluate(() => document.activeElement.blur())
+  await page.keyboard.press('Control+p')
+  await soon('the page is printed', () => page.evaluate(() => window.prints === 1))
+  await page.emulateMedia({ media: 'print', reducedMotion: 'reduce' })
+  const { text, cut } = await printed(page)
+  for (const part of ['A long request', 'Line 1.', 'Line 80.', 'Remark 1.', 'Remark 60.', 'voter12@example.com', 'History']) {
+    assert.ok(text.includes(part), `${part} is missing`)
+  }
+  for (const part of ['Another request', 'Copy link', 'Inbox', 'More is not printed']) assert.ok(!text.includes(part), `${part} is printed`)
+  assert.deepEqual(cut, [])
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).color), 'rgb(26, 29, 36)', 'it is dark')
+  if (screenshots) await page.pdf({ path: path.join(screenshots, 'print-request.pdf') })
+  assert.deepEqual(complaints, [])
+})
+
+test('the list is printed, with its rows that are not on the screen', async (t) => {
+  const list = await owner.addApp('List')
+  for (let i = 1; i <= 250; i++) await owner.call('requests-create', { app_id: list.id, title: `Row ${i}.`, description: '' })
+  const { context, complaints, quiet } = await openBrowser(t)
+  const page = await logIn(context, `/?app=${list.id}`)
+  await page.getByRole('option').first().waitFor()
+  await quiet(page)
+  await page.evaluate(() => {
+    window.prints = 0
+    window.print = () => window.prints++
+  })
+  await page.emulateMedia({ media: 'print', reducedMotion: 'reduce' })
+  const before = await printed(page)
+  assert.match(before.text, /The first 200 of 250 requests\./)
+  await page.emulateMedia({ media: 'screen', reducedMotion: 'reduce' })
+  await page.keyboard.press('Control+p')
+  await soon('the page is printed', () => page.evaluate(() => window.prints === 1))
+  await page.emulateMedia({ media: 'print', reducedMotion: 'reduce' })
+  const { text, cut } = await printed(page)
+  for (const part of ['250 requests', 'Row 1.', 'Row 64.', 'Row 250.']) assert.ok(text.includes(part), `${part} is missing`)
+  for (const part of ['New request', 'Insights', 'The first']) assert.ok(!text.includes(part), `${part} is printed`)
+  assert.deepEqual(cut, [])
+  assert.ok(await page.locator('.item').count() < 60, 'all rows stay rendered')
+  if (screenshots) await page.pdf({ path: path.join(screenshots, 'print-list.pdf') })
+  assert.deepEqual(complaints, [])
+})

@@ -1,1 +1,0 @@
-import{In as e}from"./ui-CHXVNZy9.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
