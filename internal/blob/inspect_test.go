@@ -280,11 +280,11 @@ func FuzzInspect(f *testing.F) {
 		f.Add(located(f, kind))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		clean, contentType, err := inspect(content, "")
+		clean, contentType, err := inspect(content, plainText)
 		if err != nil {
 			return
 		}
-		again, same, err := inspect(clean, "")
+		again, same, err := inspect(clean, plainText)
 		if err != nil || same != contentType || !bytes.Equal(again, clean) {
 			t.Errorf("%s: %q became %q, then %s: %q (%v)", contentType, content, clean, same, again, err)
 		}
