@@ -151,7 +151,6 @@ func (m *machine) send(u *upload) {
 		link = m.anyOf("{file")
 	}
 	right := find(contents, func(c content) bool { return len(c.sent) == u.size }).sent
-	page := "<html>" + strings.Repeat(" ", 16)
 	body := draw(m, "content", right, right, right, right, right, page, right+" ", strings.TrimSuffix(right, "7"), contents[0].sent)
 	broken := m.rarely("it breaks off")
 	said := m.both("sending "+u.id+" to "+link, func(s *service) string {
