@@ -46,7 +46,7 @@ for (const [source, want] of [
   ['[**b** `c`](https://a.b) [no] [no](no) [no](/no)', '<p><link https://a.b/><strong>b</> <code>c</></> [no] [no](no) [no](/no)</>'],
   ['[https://a.b [in](https://x.y)](https://c.d)', '<p><link https://c.d/>https://a.b in</></>'],
   ['See https://a.b/c_d_e?f=(g), (http://x.y/z). ok@a.co.uk!', '<p>See <link https://a.b/c_d_e?f=(g)>https://a.b/c_d_e?f=(g)</>, (<link http://x.y/z>http://x.y/z</>). <link mailto:ok@a.co.uk>ok@a.co.uk</>!</>'],
-  ['„https://a.b/c“ 详见https://a.b/c。谢谢 「https://a.b/c」 https://a.b/c؟', '<p>„<link https://a.b/c>https://a.b/c</>“ 详见<link https://a.b/c>https://a.b/c</>。谢谢 「<link https://a.b/c>https://a.b/c</>」 <link https://a.b/c>https://a.b/c</>؟</>'],
+  ['„https://a.b/c“ 详见https://a.b/c。谢谢 「https://a.b/c」（https://a.b/c） https://a.b/c؟', '<p>„<link https://a.b/c>https://a.b/c</>“ 详见<link https://a.b/c>https://a.b/c</>。谢谢 「<link https://a.b/c>https://a.b/c</>」（<link https://a.b/c>https://a.b/c</>） <link https://a.b/c>https://a.b/c</>؟</>'],
   ['https://a.b/käse/例 https://a.b/“x” (https://a.b/c)。', '<p><link https://a.b/k%C3%A4se/%E4%BE%8B>https://a.b/käse/例</> <link https://a.b/>https://a.b/</>“x” (<link https://a.b/c>https://a.b/c</>)。</>'],
   ['<https://q.r> <m@n.o> <javascript:x> xhttps://a.b', '<p><link https://q.r/>https://q.r</> <link mailto:m@n.o>m@n.o</> <javascript:x> xhttps://a.b</>'],
   [`**@[Ada L.](user:${id(1)})** @[x](y)`, '<p><strong><@1>Ada L.</></> @[x](y)</>'],
@@ -111,7 +111,7 @@ test('nobody is mentioned in code', () => {
   const users = [{ id: id('a'), name: 'Ada' }]
   for (const [field, mentions] of [
     ['`@Ada` ``a ` @Ada`` @Ada', 1], ['a\n```go\n@Ada\n\n@Ada\n```\n@Ada\n  ~~~~\n```\n@Ada', 1], ['> ```\n> @Ada\n> ```\n> @Ada\n- ~~~\n  @Ada\n  ~~~', 1],
-    ['a ` b\n\n@Ada ` c\n- ` d\n- @Ada` ``` \\`', 2], ['\\`@Ada` \\\\`@Ada`', 2], ['\\\\`@Ada` @Ada', 1], ['# a ` b\n@Ada` c\n```a`\n@Ada', 2], ['`@Ada', 1], ['x' + '`'.repeat(9000) + '@Ada', 1],
+    ['a ` b\n\n@Ada ` c\n- ` d\n- @Ada` ``` \\`', 2], ['\\`@Ada` \\\\`@Ada`', 2], ['\\\\`@Ada` @Ada', 1], ['# a ` b\n@Ada` c\n```a`\n@Ada', 2], ['`@Ada', 1], ['x' + '`'.repeat(9000) + '@Ada', 1], ['- a ` b\n- @Ada` c\n> d ` e\n1. @Ada`', 2], ['# ```\n@Ada', 1],
   ]) {
     const body = fromField(field, users)
     assert.equal(body.split('(user:').length - 1, mentions, field)

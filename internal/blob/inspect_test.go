@@ -199,6 +199,19 @@ func TestDirectionOfOtherPictures(t *testing.T) {
 			}
 		}
 	}
+	for _, kind := range []string{"png", "webp"} {
+		const afterFirst = 8 + 25 + 38 // the signature, the header and the first orientation of a PNG
+		once := directed(t, kind, orientationData(6))
+		twice := slices.Concat(once, orientationPart(3))
+		if kind == "png" {
+			twice = slices.Insert(slices.Clone(once), afterFirst, orientationChunk(3)...)
+		} else {
+			binary.LittleEndian.PutUint32(twice[4:], uint32(len(twice)-8))
+		}
+		if clean, _, err := inspect(twice, ""); err != nil || !bytes.Equal(clean, once) {
+			t.Errorf("%s with two orientations: %q %v", kind, clean, err)
+		}
+	}
 	// Without the chunk that says so, a WebP has no Exif data.
 	in := encoded(t, "webp")
 	body := slices.Concat(in[8:], part("EXIF", orientationData(6)))
