@@ -69,6 +69,31 @@ test('after a reload, the mark needs neither the service nor the second script',
   assert.deepEqual((await stored(app)).map(({ title }) => title), ['In an outage'])
 })
 
+test('the second script loads only while ideas are unsent, or the panel is open', async (t) => {
+  const { tab, w, relay, idle } = await shop(t)
+  let loaded = 0
+  tab.on('request', (request) => void (loaded += request.url().includes('/widget/extras.js')))
+  const visits = async () => {
+    loaded = 0
+    await tab.reload()
+    await w.launcher.waitFor()
+    await idle(tab)
+    return loaded
+  }
+  assert.equal(await visits(), 0)
+  await w.open()
+  await w.close.click()
+  await idle(tab)
+  assert.equal(await visits(), 0, 'the panel was only opened')
+  relay.fault = onSubmit(() => 503)
+  await save(w, 'In an outage')
+  await named(tab, 'Ideas (Unsent ideas: 1)')
+  relay.fault = undefined
+  assert.equal(await visits(), 1, 'an idea is unsent')
+  await named(tab, 'Ideas')
+  assert.equal(await visits(), 0, 'everything is sent')
+})
+
 test('the mark is the same in all tabs', async (t) => {
   const { context, tab, w, visit } = await shop(t)
   const other = await visit('/')

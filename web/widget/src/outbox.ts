@@ -39,9 +39,9 @@ export function openOutbox(tools: OutboxTools): Outbox {
 
   /** Takes over the ideas from before this script had loaded. */
   async function take(): Promise<void> {
-    await count()
     await alone(`${name}:take`, async () => {
       const { waiting } = note.get()
+      if (!waiting[0]) return
       const left = []
       for (const entry of waiting) {
         entry.tries = 0 // it was never sent
@@ -50,6 +50,7 @@ export function openOutbox(tools: OutboxTools): Outbox {
       const isNew = ({ id }: Entry) => waiting.every((other) => other.id != id)
       note.set({ waiting: [...left, ...note.get().waiting.filter(isNew)] })
     })
+    await count()
   }
 
   async function count(): Promise<void> {
@@ -62,7 +63,8 @@ export function openOutbox(tools: OutboxTools): Outbox {
 
   function hear(id: string, outcome: Outcome): void {
     const { state } = outcome
-    if (state == 'sent') note.set({ waiting: note.get().waiting.filter((entry) => entry.id != id) })
+    const { waiting } = note.get()
+    if (state == 'sent' && waiting[0]) note.set({ waiting: waiting.filter((entry) => entry.id != id) })
     tools.tell(id, outcome)
     if (state != 'progress') count()
   }
