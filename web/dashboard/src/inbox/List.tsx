@@ -76,7 +76,9 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
   usePrintLoad(async () => {
     if (!open) await readPages(query, Math.ceil((printed - rows.length) / rowsOfPage));
   });
-  const range = usePrinting() ? { first: 0, last: Math.min(rows.length, printed) - 1 } : visible;
+  const printing = usePrinting();
+  const most = Math.min(rows.length, printed);
+  const range = printing ? { first: 0, last: most - 1 } : visible;
   const atEnd = !hasNextPage && visible.last >= rows.length - 1;
   return (
     <div
@@ -121,9 +123,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
           );
         })}
       </div>
-      <p className="quiet small print-only">
-        {total > Math.min(rows.length, printed) && `The first ${number(Math.min(rows.length, printed))} of ${count(total, "request")}.`}
-      </p>
+      {printing && total > most && <p className="quiet small">The first {number(most)} of {count(total, "request")}.</p>}
       <div className="list-end" role="status">
         {isFetchNextPageError ? (
           <span>

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import { Button } from "../ui/Button";
 import { number } from "../ui/marks";
-import { type Pages, readPages, usePrintLoad } from "../ui/printing";
+import { type Pages, readPages, usePrinting, usePrintLoad } from "../ui/printing";
 import { message, Skeleton } from "../ui/states";
 
 export function Section({
@@ -46,11 +46,12 @@ const printedPages = 20;
 // More is the button for the next page, and reads what is printed.
 export function More({ query, children }: { query: Pages & { isFetchingNextPage: boolean }; children: ReactNode }) {
   usePrintLoad(() => readPages(query, printedPages));
+  const printing = usePrinting();
   if (!query.hasNextPage) return null;
   return (
     <>
       <Button small kind="quiet" isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>{children}</Button>
-      <p className="quiet small print-only">More is not printed.</p>
+      {printing && <p className="quiet small">More is not printed.</p>}
     </>
   );
 }
