@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { test } from 'node:test'
-import { addApp, call, document, policy, recorded, soon, start, stored, tag, widget } from './harness.mjs'
+import { addApp, call, document, recorded, shop, soon, start, stored, tag, widget } from './harness.mjs'
 
 const modules = createRequire(path.resolve('package.json'))
 const { buildSync } = createRequire(path.resolve('../web/widget/package.json'))('esbuild')
@@ -94,9 +94,7 @@ test('a script in the head opens the panel before there is a body', async (t) =>
 })
 
 test('a widget that the page removes returns once, and not again and again', async (t) => {
-  const app = await addApp()
-  const { relay, pages, visit } = await start(t)
-  pages['/'] = document(tag(relay, app))
+  const { visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
   await w.open()
@@ -173,9 +171,7 @@ for (const kind of ['native', 'focus-trap', 'radix', 'mui']) {
 }
 
 test('the panel works if the page has hidden everything outside its own dialog', async (t) => {
-  const app = await addApp({ widget: { allow_file_uploads: true } })
-  const { relay, pages, visit } = await start(t)
-  pages['/'] = document(tag(relay, app))
+  const { visit } = await shop(t, { settings: { widget: { allow_file_uploads: true } } })
   const tab = await visit('/')
   const w = widget(tab)
   await w.launcher.waitFor()
@@ -215,9 +211,7 @@ for (const [name, style] of [['grid', 'display: grid; gap: 40px; place-items: ce
 }
 
 test('nothing of the widget is printed', async (t) => {
-  const app = await addApp()
-  const { relay, pages, visit } = await start(t)
-  pages['/'] = document(tag(relay, app))
+  const { visit } = await shop(t)
   const tab = await visit('/')
   const w = widget(tab)
   await w.launcher.waitFor()
@@ -311,11 +305,8 @@ for (const [language, title] of [['pt_BR', 'Partilhar uma ideia'], ['zh-Hant-TW'
 }
 
 test('a text that is too long is kept, and the message counts characters as the service does', async (t) => {
-  const app = await addApp()
-  const { relay, pages, complaints, visit } = await start(t)
-  pages['/'] = document(tag(relay, app))
-  const tab = await visit('/')
-  const w = widget(tab)
+  const { app, relay, complaints, visit } = await shop(t)
+  const w = widget(await visit('/'))
   await w.open()
   const problem = (name) => w.part(`#${name}-problem`).textContent()
   await w.title.fill(` ${'👍🏽'.repeat(102)} `)
