@@ -161,7 +161,8 @@ export async function start(t, { options = {}, quiet = true } = {}) {
   async function visit(address, tab) {
     tab ??= await context.newPage()
     if (quiet) {
-      tab.on('console', (message) => complaints.push(`console: ${message.text()}`))
+      // React marks its work in Firefox's profiler with timeStamp.
+      tab.on('console', (message) => message.type() === 'timeStamp' || complaints.push(`console: ${message.text()}`))
       tab.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
     }
     await tab.goto(site + address)
