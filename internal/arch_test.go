@@ -107,7 +107,7 @@ var imports = map[string][]string{
 	"internal/spam":     {"internal/feedback", "internal/search"},
 	"internal/static":   {"internal/headers"},
 	"internal/rate":     {"internal/fair", "internal/feedback"},
-	"internal/search":   {"golang.org/x/text"},
+	"internal/search":   {"golang.org/x/net", "golang.org/x/text"},
 	"internal/mcp": {
 		"internal/calls", "internal/fair", "internal/feedback", "internal/headers", "github.com/modelcontextprotocol/go-sdk",
 	},

@@ -3,11 +3,13 @@
 package search
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/unicode/rangetable"
@@ -116,10 +118,21 @@ func cut(text string, letters int) string {
 
 //go:generate go run letters_generate.go
 
+// dnsLabel is a part of a domain as DNS has it: xn--bcher-kva for bücher (RFC 5890, section 2.3.2.1).
+var dnsLabel = regexp.MustCompile(`(?i)\bxn--[a-z0-9-]{1,59}`)
+
 // fold maps different spellings of a word to the same text: in NFKC, case-folded, and without what people often omit:
 // accents, vowel marks of Hebrew and Arabic, strokes through letters, and what cannot be seen. Other marks are kept, such
-// as the vowels of Indian scripts and the tones of Thai.
+// as the vowels of Indian scripts and the tones of Thai. Domains are spelled as people write them.
 func fold(text string) string {
+	if strings.Contains(text, "--") {
+		text = dnsLabel.ReplaceAllStringFunc(text, func(label string) string {
+			if written, err := idna.Punycode.ToUnicode(strings.ToLower(label)); err == nil {
+				return written
+			}
+			return label
+		})
+	}
 	if ascii(text) {
 		return strings.ToLower(text)
 	}

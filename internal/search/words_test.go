@@ -36,6 +36,8 @@ func TestWords(t *testing.T) {
 		{"Й ё Ελλάδα", "", "ελλαδα е и"},
 		{"हिन्दी", "", "हिन्दी"},
 		{"...", "---", ""},
+		{"XN--Bcher-KVA.example xn--mgbaal8b0b9b2b.example", "", "bucher example افغانستا"},
+		{"xn--", "xn--a-- max--xn--bcher-kva", "xn a max bucher"},
 		{strings.Repeat("a", 100), "", strings.Repeat("a", maxWord)},
 		{"", strings.Repeat("a ", 23) + "b c", "a b"},
 		{"", strings.Repeat("검색", 36) + "기능", "검색 색검 색기"},
