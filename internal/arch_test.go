@@ -59,7 +59,7 @@ var imports = map[string][]string{
 		"internal/fair", "internal/feedback", "internal/headers", "internal/limits", "internal/metrics", "internal/pace", "internal/password",
 	},
 	"internal/changelog": {"internal/database", "internal/feedback"},
-	"internal/config":    {"internal/feedback", "github.com/alecthomas/kong"},
+	"internal/config":    {"internal/feedback", "github.com/alecthomas/kong", "golang.org/x/net"},
 	"internal/deadline":  {}, // every package may import it
 	"internal/database": {
 		"internal/access", "internal/batch", "internal/durable", "internal/fair", "github.com/jackc/pgx", "modernc.org/sqlite",

@@ -137,7 +137,9 @@ test('the history says how many people were told', () => {
 })
 
 test('tags and names are compared without case and surrounding white space', () => {
-  assert.equal(units.fold('  Größe\n'), 'größe')
+  assert.equal(units.fold('  Größe\n'), units.fold('GRÖSSE'))
+  assert.equal(units.fold('Γιώργος'), units.fold('ΓΙΏΡΓΟΣ'))
+  assert.equal(units.fold('\ufeffBu\u00adg\u200b '), 'bug')
   assert.equal(units.fold('ÉTÉ'), units.fold('été'))
 })
 

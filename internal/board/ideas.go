@@ -3,7 +3,6 @@ package board
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -56,7 +55,7 @@ func (v *View) idea(r feedback.Request) Idea {
 
 // ShowsTag reports whether visitors see a tag.
 func (v *View) ShowsTag(tag string) bool {
-	return slices.ContainsFunc(v.App.Settings.Portal.Tags, func(shown string) bool { return strings.EqualFold(shown, tag) })
+	return slices.ContainsFunc(v.App.Settings.Portal.Tags, func(shown string) bool { return feedback.Fold(shown) == feedback.Fold(tag) })
 }
 
 // ideas adds to requests what the visitor has to do with them.

@@ -3,10 +3,15 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
+
+	"golang.org/x/net/idna"
+
+	"gatherkit/internal/feedback"
 )
 
 // Database is a postgres:// URL, or empty for SQLite. It may contain a password: convert
@@ -74,6 +79,15 @@ func (p *PublicURL) UnmarshalText(text []byte) error {
 		return errors.New("must be a URL without a user, query or fragment, such as https://feedback.example.com")
 	case !publicPath.MatchString(u.EscapedPath()):
 		return errors.New("must have a path of only letters, digits, dashes and dots, such as https://example.com/feedback")
+	}
+	if port := u.Port(); !feedback.IsASCII(u.Host) { // headers of mails and of HTTP need the name that DNS has
+		host, err := idna.Lookup.ToASCII(u.Hostname())
+		if err != nil {
+			return errors.New("must have a host that DNS can have, such as https://feedback.example.com")
+		}
+		if u.Host = host; port != "" {
+			u.Host = net.JoinHostPort(host, port)
+		}
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	p.URL = u

@@ -6,7 +6,10 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // Account is a customer of the service: the owner of apps and users.
@@ -83,10 +86,18 @@ func ValidEmail(s string) bool {
 	return err == nil && a.Name == "" && a.Address == s && len(s) <= 254 && SingleLine(s)
 }
 
-// Fold returns the form in which names and tags are compared: in lower case, without surrounding white space, and with
-// one spelling of letters that Unicode can spell in several ways (NFC).
+// invisible is the set of characters that are not displayed, such as soft hyphens, joiners and byte order marks.
+var invisible = runes.In(rangetable.Merge(unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+
+// Fold returns the form in which names and tags are compared: without differences of case (Unicode's full case folding),
+// surrounding white space and invisible characters, and with one spelling of letters that Unicode can spell in several
+// ways (NFC).
 func Fold(s string) string {
-	return norm.NFC.String(strings.ToLower(norm.NFC.String(strings.TrimSpace(s))))
+	if IsASCII(s) {
+		return strings.ToLower(strings.TrimSpace(s))
+	}
+	folded := cases.Fold().String(norm.NFC.String(runes.Remove(invisible).String(s)))
+	return strings.TrimSpace(norm.NFC.String(strings.ToLower(folded))) // Fold swaps upper and lower case in Cherokee
 }
 
 // FoldEmail returns the form in which e-mail addresses are compared: as Fold does, and with the domain as DNS has it.

@@ -93,8 +93,21 @@ func TestSameEmails(t *testing.T) {
 			t.Errorf("%q is %q", odd, FoldEmail(odd))
 		}
 	}
-	if Fold(" Zo\u00c9 ") != Fold("zoe\u0301") || Fold("ﬁ") == Fold("fi") {
-		t.Error("names")
+	for _, same := range [][]string{
+		{" Zo\u00c9 ", "zoe\u0301"}, {"Γιώργος", "ΓΙΏΡΓΟΣ", "γιώργοσ"}, {"İpek", "I\u0307pek", "i\u0307pek"}, {"Strauß", "STRAUSS", "strauẞ"},
+		{"Bug", "\ufeffBug\u200b ", "Bu\u00adg"}, {"❤️", "❤"}, {"ᏣᎳᎩ", "ꮳꮃꭹ"}, {"", " \u200b\u00a0"},
+	} {
+		for _, other := range same[1:] {
+			if Fold(other) != Fold(same[0]) {
+				t.Errorf("%+q is %+q, and %+q is %+q", same[0], Fold(same[0]), other, Fold(other))
+			}
+		}
+	}
+	if Fold("Zoé") == Fold("Zoe") {
+		t.Error("an accent makes no difference")
+	}
+	if got := EmailWithDNSName("Ada@BÜCHER.example"); got != "Ada@xn--bcher-kva.example" {
+		t.Error(got)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // PortalSettings are the settings of an app's portal: the pages on which people outside see what the app
@@ -108,7 +110,11 @@ func (p PortalSettings) Holds(signedIn bool, texts ...string) bool {
 		return true
 	}
 	return slices.ContainsFunc(p.HeldWords, func(word string) bool {
-		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(word)) })
+		word = Fold(norm.NFKC.String(word)) // NFKC replaces full-width letters
+		if word == "" {
+			return false
+		}
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(Fold(norm.NFKC.String(text)), word) })
 	})
 }
 

@@ -197,3 +197,16 @@ func FuzzPortalHost(f *testing.F) {
 		}
 	})
 }
+
+// TestHeldWords: a word is found in each spelling.
+func TestHeldWords(t *testing.T) {
+	p := PortalSettings{Moderation: HoldNone, HeldWords: []string{"Café", "λάθος", "schlecht", "straße", "\u200b"}}
+	for text, want := range map[string]bool{
+		"the cafe\u0301 closes": true, "ΛΆΘΟΣ!": true, "schl\u00adecht": true, "ｓｃｈｌｅｃｈｔ": true, "STRASSENBAHN": true,
+		"cafe": false, "": false, "good": false,
+	} {
+		if p.Holds(true, "title", text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}

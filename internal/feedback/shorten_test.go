@@ -26,6 +26,9 @@ func TestShorten(t *testing.T) {
 		{"ab" + family, 7, "ab" + family},
 		{"ab" + accent + "cd", 4, "ab…"},
 		{"क्षि" + "क्षि", 5, "क्षि…"},
+		{"ক্ষক্ষ", 5, "ক্ষ…"},
+		{"ab" + "ക്‌ഷ", 6, "ab" + "ക്‌ഷ"},
+		{"ab" + "ക്‌ഷ", 5, "ab…"},
 		{"a" + strings.Repeat("\u0301", 50), 4, "a\u0301\u0301…"},
 	} {
 		if got := Shorten(c.text, c.most); got != c.want {
@@ -39,12 +42,14 @@ func TestFirstCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("aé \u0301🇩🇪👩\u200d🏽한ᄒ\u1161क्षि"))).Draw(t, "text")
 		most := rapid.IntRange(0, 12).Draw(t, "most")
-		want, n := "", 0
+		want, whole, n := "", "", 0
 		for clusters := uniseg.NewGraphemes(text); clusters.Next(); {
 			if n += len(clusters.Runes()); n > most {
 				break
 			}
-			want += clusters.Str()
+			if whole += clusters.Str(); whole == text || !strings.HasSuffix(strings.TrimRight(whole, "\u200d"), "्") {
+				want = whole
+			}
 		}
 		got := FirstCharacters(text, most)
 		if first := []rune(text); want == "" && most < len(first) { // of one cluster that is too long

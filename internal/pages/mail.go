@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -99,7 +100,7 @@ var oneClickTypes = []string{"multipart/form-data", "text/plain", ""}
 
 func mailForm(c *calls.Call) (do string, err error) {
 	if err := c.SameSite.Check(c.R); err != nil {
-		return "", feedback.ErrForbidden
+		return "", feedback.ErrForbidden.With("This form was sent from another site; open the link in your e-mail again.")
 	}
 	media := calls.FormType
 	sent, _, _ := strings.Cut(c.R.Header.Get("Content-Type"), ";")
@@ -108,6 +109,9 @@ func mailForm(c *calls.Call) (do string, err error) {
 	}
 	body, held, err := c.ReadBody(media)
 	defer c.Bodies.Release(c.Client.From, held)
+	if errors.Is(err, feedback.ErrUnsupportedMediaType) {
+		err = feedback.ErrUnsupportedMediaType.With("Send a form with List-Unsubscribe=One-Click or an empty body, without Content-Encoding.")
+	}
 	return portal.ParseMailForm(body), err
 }
 

@@ -21,7 +21,7 @@ import (
 // post answers a form. name is the path below the portal.
 func (v *visit) post(ctx context.Context, name string) (answer, error) {
 	if err := v.SameSite.Check(v.R); err != nil {
-		return answer{}, feedback.ErrForbidden
+		return answer{}, feedback.ErrForbidden.With("This form was sent from another site; open the page here and send it again.")
 	}
 	body, held, err := v.ReadBody(calls.FormType)
 	defer v.Bodies.Release(v.Client.From, held)

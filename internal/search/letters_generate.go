@@ -32,11 +32,21 @@ import (
 // and Egyptian texts write yeh and kaf differently, and keyboards have one of them. Thorn is as in the transform
 // Latin-ASCII of CLDR.
 var others = map[string]string{
-	"ARABIC LETTER ALEF MAKSURA": "ARABIC LETTER YEH",
-	"ARABIC LETTER FARSI YEH":    "ARABIC LETTER YEH",
-	"ARABIC LETTER KEHEH":        "ARABIC LETTER KAF",
-	"ARABIC LETTER TEH MARBUTA":  "ARABIC LETTER HEH",
-	"ARABIC LETTER ALEF WASLA":   "ARABIC LETTER ALEF",
+	"ARABIC LETTER ALEF MAKSURA":     "ARABIC LETTER YEH",
+	"ARABIC LETTER FARSI YEH":        "ARABIC LETTER YEH",
+	"ARABIC LETTER KEHEH":            "ARABIC LETTER KAF",
+	"ARABIC LETTER TEH MARBUTA":      "ARABIC LETTER HEH",
+	"ARABIC LETTER TEH MARBUTA GOAL": "ARABIC LETTER HEH",
+	"ARABIC LETTER HEH GOAL":         "ARABIC LETTER HEH",
+	"ARABIC LETTER HEH DOACHASHMEE":  "ARABIC LETTER HEH",
+	"ARABIC LETTER AE":               "ARABIC LETTER HEH",
+	"ARABIC LETTER ALEF WASLA":       "ARABIC LETTER ALEF",
+}
+
+// withVirama are letters that older texts write with a virama and a joiner, which is not seen (Unicode Standard, sections
+// 12.2 and 12.9).
+var withVirama = map[rune]string{
+	'ৎ': "ত্", 'ൺ': "ണ്", 'ൻ': "ന്", 'ർ': "ര്", 'ൽ': "ല്", 'ൾ': "ള്", 'ൿ': "ക്",
 }
 
 // alphabets are the scripts in which letters have forms with strokes, hooks, tails or dots.
@@ -58,6 +68,7 @@ func main() {
 		named[runenames.Name(r)] = r
 	}
 	same := map[rune]string{'þ': "th"}
+	maps.Copy(same, withVirama)
 	for _, r := range letters {
 		if base, ok := named[baseName(runenames.Name(r))]; ok && base != r {
 			same[r] = string(base)

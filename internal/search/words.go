@@ -142,6 +142,8 @@ func fold(text string) string {
 		case r < utf8.RuneSelf:
 			folded = utf8.AppendRune(folded, r)
 		case omitted(r):
+		case unicode.Is(unicode.Nd, r):
+			folded = append(folded, digit(r))
 		case unicode.Is(unicode.Cherokee, r): // for Cherokee, Fold swaps lower and upper case
 			folded = utf8.AppendRune(folded, unicode.ToLower(r))
 		default:
@@ -164,6 +166,22 @@ var invisible = rangetable.Merge(
 // vowelled are scripts that are usually written without their vowels.
 var vowelled = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Samaritan, unicode.Mandaic}
 
+// digit returns the ASCII digit with the value of a decimal digit. Each script has its digits in order and next to each
+// other, from zero to nine (Unicode Standard, section 4.6).
+func digit(r rune) byte {
+	for _, digits := range unicode.Nd.R16 {
+		if rune(digits.Lo) <= r && r <= rune(digits.Hi) {
+			return '0' + byte((r-rune(digits.Lo))%10)
+		}
+	}
+	for _, digits := range unicode.Nd.R32 {
+		if rune(digits.Lo) <= r && r <= rune(digits.Hi) {
+			return '0' + byte((r-rune(digits.Lo))%10)
+		}
+	}
+	return '0'
+}
+
 // nukta is the combining class of the dot that makes another consonant of one of an Indian script.
 const nukta = 7
 
@@ -177,15 +195,15 @@ func omitted(r rune) bool {
 	case r == 0x3099 || r == 0x309a: // the voiced sounds of kana
 		return false
 	}
-	return unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Nko) || unicode.In(r, vowelled...) ||
+	return unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Nko, unicode.Adlam, unicode.Coptic, unicode.Ethiopic) ||
+		unicode.In(r, vowelled...) ||
 		norm.NFD.PropertiesString(string(r)).CCC() == nukta
 }
 
-// compose returns text in NFKC, limited to slightly more letters than text has. A single
+// compose returns text in NFKC, limited to four times the letters of text and 64 more. A single
 // character can expand to 18 letters, but normal texts contain few of these.
 func compose(text string) string {
-	n := utf8.RuneCountInString(text)
-	left := n + n/4 + 16
+	left := 4*utf8.RuneCountInString(text) + 64
 	var composed []byte
 	var characters norm.Iter
 	for characters.InitString(norm.NFKC, text); !characters.Done() && left > 0; {
@@ -217,11 +235,23 @@ const (
 
 // unspaced contains the scripts that put no spaces between words, and Hangul, which puts few.
 var unspaced = rangetable.Merge(
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Yi, unicode.Hangul,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet,
+	unicode.Javanese, unicode.Balinese,
 )
 
-// firstSymbol is the first symbol that counts: an arrow. The ones before belong to names, such as ©.
+// firstSymbol is the first symbol that counts. The ones before belong to names, such as ©.
 const firstSymbol = '←'
+
+// pictures are the characters that can be emoji and are no symbols in Go's tables (Emoji and Extended_Pictographic in
+// UTS #51): some arrows, squares and dashes, and what is reserved for later versions of Unicode.
+var pictures = rangetable.Merge(
+	rangetable.New('↔', '⤴', '⤵', '◻', '◼', '◽', '◾', '〰', '〽'),
+	&unicode.RangeTable{R32: []unicode.Range32{{Lo: 0x1f000, Hi: 0x1f3fa, Stride: 1}, {Lo: 0x1f400, Hi: 0x1faff, Stride: 1}}},
+)
+
+// apostrophes are letters in Unicode, for which people also write the apostrophe of their keyboard: Oʻzbekcha, пʼять.
+var apostrophes = rangetable.New(0x02b9, 0x02bb, 0x02bc, 0x02bd, 0x02be, 0x02bf, 0x02c8)
 
 func kindOf(r rune) kind {
 	switch {
@@ -232,8 +262,10 @@ func kindOf(r rune) kind {
 		return gap
 	case r == 'ー': // its script is Common, because Hiragana and Katakana share it
 		return bigram
-	case r >= firstSymbol && unicode.Is(unicode.So, r):
+	case r >= firstSymbol && unicode.In(r, unicode.So, pictures):
 		return symbol
+	case unicode.Is(apostrophes, r):
+		return gap
 	case !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r):
 		return gap
 	case unicode.Is(unspaced, r):

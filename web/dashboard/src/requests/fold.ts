@@ -1,6 +1,7 @@
-// fold returns text for a comparison that ignores case, and how Unicode spells letters with accents.
+// fold returns text for a comparison that ignores case, invisible characters, and how Unicode spells letters with accents.
 export function fold(text: string): string {
-  return text.normalize("NFC").trim().toLowerCase();
+  const visible = text.replace(/[\p{Cf}\p{DI}]/gu, "").normalize("NFC");
+  return visible.toUpperCase().toLowerCase().normalize("NFC").trim(); // ß becomes SS
 }
 
 // foldEmail is fold, with the domain as DNS has it.

@@ -11,3 +11,8 @@ export function cut(text: string, most: number): string {
   const around = graphemes.segment(text.slice(0, end + longest)).containing(end);
   return text.slice(0, around?.index || end);
 }
+
+// first returns what people see as the first character of a text.
+export function first(text: string): string {
+  return graphemes.segment(text).containing(0)?.segment ?? "";
+}

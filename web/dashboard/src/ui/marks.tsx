@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 
 import { statusNames, type App, type Status } from "../api/types";
+import { first } from "../text/cut";
 import "./marks.css";
 
 // StatusMark shows a status as a dot and its name. With dotOnly, only screen readers get the name.
@@ -26,7 +27,7 @@ export function TagMark({ tag }: { tag: string }) {
 // the name needs to be near it.
 export function Avatar({ name, titled }: { name: string; titled?: boolean }) {
   const words = name.trim().split(/\s+/u);
-  const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => Array.from(word ?? "")[0] ?? "").join("");
+  const initials = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => first(word ?? "")).join("");
   return (
     <span className="avatar" aria-hidden="true" title={titled ? name : undefined}>
       {initials.toLocaleUpperCase()}
