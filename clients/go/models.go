@@ -3637,7 +3637,7 @@ type MailStatusResult struct {
 	// Configured Whether the service sends mail.
 	Configured bool `json:"configured"`
 
-	// Error What it said, in words; null if all is well.
+	// Error The server's last error; null if it works.
 	Error nullable.Nullable[string] `json:"error"`
 
 	// Failing How much mail of the account has failed, at most 1,000. It is tried again, or was given up in the last seven days.
@@ -4112,7 +4112,7 @@ type Request struct {
 	// Eta The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn.
 	Eta nullable.Nullable[string] `json:"eta"`
 
-	// Hidden Whether only its submitter sees it, of the people outside the account, whatever the app's sharing.
+	// Hidden Hidden from everyone outside the account except its submitter.
 	Hidden       bool                                  `json:"hidden"`
 	ID           openapi_types.UUID                    `json:"id"`
 	MergedIntoID nullable.Nullable[openapi_types.UUID] `json:"merged_into_id"`

@@ -730,7 +730,7 @@ func (c *Client) WidgetMyRequestsAll(ctx context.Context, in WidgetMyRequestsPar
 	})
 }
 
-// WidgetNews calls widget-news: Count what is new of what a person asked or voted for.
+// WidgetNews calls widget-news: Count updates to the requests that a person submitted or voted for.
 // Needs an app's API key in the header X-API-Key.
 func (c *Client) WidgetNews(ctx context.Context, in ReaderParams) (WidgetNewsResult, error) {
 	return call[ReaderParams, WidgetNewsResult](ctx, c, "widget-news", in, false)

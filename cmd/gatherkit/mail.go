@@ -30,7 +30,7 @@ func newMailSender(ctx context.Context, c config.Serve, s *store.Store, metrics 
 	}
 	limits := mail.Limits{Mails: int64(c.MailsPerDay), Verified: int64(c.VerifiedPerDay)}
 	sender := mail.NewSender(s.Mail, server, limits, c.PublicURL.URL, key)
-	for _, work := range mail.Works() {
+	for _, work := range mail.Kinds() {
 		metrics.countFailures(work, sender.Outcomes.Failures)
 	}
 	return sender, nil

@@ -82,7 +82,7 @@ func (r *registry) watch(s *store.Store) {
 	r.gauge("gatherkit_database_connections_busy", "Database connections in use.", func() float64 { return float64(s.Stats().InUse) })
 	r.counter("gatherkit_database_waits_total", "Number of times a call waited for a database connection.",
 		func() float64 { return float64(s.Stats().Waited) })
-	for _, work := range store.Works() {
+	for _, work := range store.Kinds() {
 		r.countFailures(work, s.WorkFailures)
 	}
 	r.MustRegister(storeCollector{s})
@@ -125,7 +125,7 @@ func (c storeCollector) Collect(collected chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		collected <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	for _, work := range store.Works() {
+	for _, work := range store.Kinds() {
 		if at, ever := c.WorkSucceeded(work); ever {
 			gauge(workSucceeded, float64(at.UnixMilli())/1000, work)
 		}

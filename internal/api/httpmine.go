@@ -139,7 +139,7 @@ func (a *API) fillMine(ctx context.Context, c *call, page *portal.Mine) error {
 		page.Requests = append(page.Requests, shown)
 	}
 	// A page that the browser only prepares is not seen yet.
-	if until := page.Unseen(); until > 0 && c.R.Method == http.MethodGet && !strings.HasPrefix(c.R.Header.Get("Sec-Purpose"), "prefetch") {
+	if until := page.UnseenNews(); until > 0 && c.R.Method == http.MethodGet && !strings.HasPrefix(c.R.Header.Get("Sec-Purpose"), "prefetch") {
 		return a.Store.Readers.See(ctx, w, until)
 	}
 	return nil

@@ -52,8 +52,8 @@ func readerOf(app feedback.App, secret string) (feedback.Reader, error) {
 }
 
 // whoIs returns the person who sends a call with an API key.
-func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Who, error) {
-	w := readers.Who{App: v.app}
+func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Person, error) {
+	w := readers.Person{App: v.app}
 	if err := a.rates.Mine.Allow(v.From, 1, a.Now()); err != nil {
 		return w, err
 	}
@@ -75,9 +75,9 @@ func (a *API) whoIs(ctx context.Context, v visitor, in ReaderParams) (readers.Wh
 }
 
 // holderOf returns the person who has a private link.
-func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Who, error) {
+func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Person, error) {
 	if err := a.rates.Mine.Allow(c.From, 1, a.Now()); err != nil {
-		return readers.Who{}, err
+		return readers.Person{}, err
 	}
 	w, err := a.Store.Readers.Holder(ctx, token)
 	if err == nil {
@@ -132,7 +132,7 @@ func (a *API) mineList(ctx context.Context, c *client, in mineListParams) (mineL
 }
 
 // mineOf is mine for the holder of a private link, who waits for a place to read as visitors with the app's key do.
-func (a *API) mineOf(ctx context.Context, c *client, w readers.Who, in MineParams) (MineResult, error) {
+func (a *API) mineOf(ctx context.Context, c *client, w readers.Person, in MineParams) (MineResult, error) {
 	ctx, leave, err := a.enterVisitor(ctx, w.App.ID, c)
 	if err != nil {
 		return MineResult{}, err
@@ -143,7 +143,7 @@ func (a *API) mineOf(ctx context.Context, c *client, w readers.Who, in MineParam
 
 // mine returns a page of what a person asked for. Its cursor contains the app, but not the person: it is
 // only a place among ids.
-func (a *API) mine(ctx context.Context, c *client, area string, w readers.Who, in MineParams) (MineResult, error) {
+func (a *API) mine(ctx context.Context, c *client, area string, w readers.Person, in MineParams) (MineResult, error) {
 	app := w.App
 	cur := lists.Cursor{Operation: "mine", AccountID: app.AccountID, RequestID: app.ID}
 	if in.Cursor != "" {
@@ -246,7 +246,7 @@ func (a *API) mineReply(ctx context.Context, c *client, in mineReplyParams) (rep
 	return a.reply(ctx, w, in.ReplyParams)
 }
 
-func (a *API) reply(ctx context.Context, w readers.Who, in ReplyParams) (replyResult, error) {
+func (a *API) reply(ctx context.Context, w readers.Person, in ReplyParams) (replyResult, error) {
 	c, err := a.Store.Reply(ctx, w, in.RequestID, in.Body)
 	return replyResult{readers.PublicComment{ID: c.ID, Body: c.Body, At: c.CreatedAt, Mine: true}}, err
 }

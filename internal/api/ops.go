@@ -96,7 +96,7 @@ func (a *API) requestOperations() []op {
 func (a *API) readerOperations() []op {
 	const member = feedback.RoleMember
 	return []op{
-		widget("widget-news", "Count what is new of what a person asked or voted for", a.widgetNews).reading(),
+		widget("widget-news", "Count updates to the requests that a person submitted or voted for", a.widgetNews).reading(),
 		widget("widget-my-requests", "List what a person asked or voted for, newest first", a.widgetMyRequests).reading(),
 		widget("widget-my-link", "Create a private link to what a person asked or voted for", a.widgetMyLink).reading(),
 		widget("widget-reply", "Answer a public comment on a request that the person submitted", a.widgetReply),

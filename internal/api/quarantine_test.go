@@ -239,7 +239,7 @@ func TestQuarantined(t *testing.T) {
 		const one, it = `{"id":"{spam}"}`, `{"ids":["{spam}"],"set":{"box":"`
 		boxes(1, 1, 0)
 		again("in quarantine")
-		last("request.created: A caller with the app's API key created the request.")
+		last("request.created: A visitor created the request.")
 		expect("requests-restore", one, "ok") // changes nothing
 		boxes(1, 1, 0)
 		expect("requests-block", one, "ok")

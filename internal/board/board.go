@@ -31,8 +31,8 @@ func New(db *database.DB, v *visitors.Visitors, app AppOf) *Boards {
 	return &Boards{db, v, app}
 }
 
-// Who is what a browser sends about its visitor.
-type Who struct {
+// Credentials is what a browser sends about its visitor.
+type Credentials struct {
 	Session string // token of somebody who is signed in
 	Link    string // token of the link to the portal
 	// Secret is that of a browser which has taken part without signing in, and App where it has: a browser that is
@@ -69,7 +69,7 @@ type View struct {
 // Read calls read with the state of a portal. It returns ErrPortalNotFound if there is no portal, if it is off, or
 // if the browser does not have its link, and ErrSignInNeeded if the visitor has to sign in first; the app of the
 // view is then set.
-func (b *Boards) Read(ctx context.Context, at visitors.At, who Who, read func(context.Context, *View) error) (*View, error) {
+func (b *Boards) Read(ctx context.Context, at visitors.At, who Credentials, read func(context.Context, *View) error) (*View, error) {
 	v := &View{}
 	return v, b.db.Read(ctx, func(tx *sql.Tx) error {
 		accountID, appID, err := visitors.Find(ctx, tx, at)
@@ -145,7 +145,7 @@ func none(err error) error {
 }
 
 // identify sets who the visitor is.
-func (b *Boards) identify(ctx context.Context, q database.Queryer, v *View, app feedback.App, who Who) (err error) {
+func (b *Boards) identify(ctx context.Context, q database.Queryer, v *View, app feedback.App, who Credentials) (err error) {
 	v.App, v.q = app, q
 	if v.Person, err = b.people.SignedIn(ctx, q, app, who.Session); err != nil {
 		return err

@@ -81,11 +81,11 @@ var (
 	ErrInvalidAPIKey = newError(401, "auth.invalid_api_key",
 		"The API key is not valid; copy the current one from the app's settings.")
 	ErrMailLinkNotFound = newError(404, "mail.link_not_found",
-		"This link of a mail does not work, or what it was about no longer exists.")
+		"This link is no longer valid.")
 	ErrMailOff = newError(409, "mail.off",
-		"The service sends no mail, because its operator has set no mail server.")
+		"E-mail is not configured on this service.")
 	ErrStatusLinkNotFound = newError(404, "mine.link_not_found",
-		"This link has ended or is not complete; ask for a new one where you got it.")
+		"This link is incomplete or has expired; ask for a new one.")
 
 	ErrPortalNotFound = newError(404, "portal.not_found",
 		"There is no such page, or it is not for everyone.")
@@ -124,7 +124,7 @@ var (
 	ErrTokenNotFound   = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
 	ErrWebhookNotFound = newError(404, "webhooks.not_found", "The webhook was not found.")
 	ErrEventNotFound   = newError(404, "webhooks.event_not_found",
-		"The log of changes has no event with this number that the webhook receives.")
+		"This webhook has no event with that number.")
 	ErrMentionNotFound = newError(404, "mentions.not_found",
 		"The mention was not found; the comment may have changed or be gone.")
 	ErrSessionNotFound = newError(404, "sessions.not_found",

@@ -34,7 +34,7 @@ type EventActor struct {
 
 // actorNames are the names of actors without a name of their own.
 var actorNames = map[string]string{ //nolint:gosec // it contains no credentials
-	ByUser: "A former user", ByToken: "A former token", ByAPIKey: "A caller with the app's API key",
+	ByUser: "A former user", ByToken: "A former token", ByAPIKey: "A visitor",
 	ByCommand: "An operator", ByService: "The service",
 }
 

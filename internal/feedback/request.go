@@ -20,7 +20,7 @@ type Request struct {
 	Comments     int64        `json:"comments" doc:"Internal and public comments."`
 	AssigneeID   *ID          `json:"assignee_id" format:"uuid"`
 	MergedIntoID *ID          `json:"merged_into_id" format:"uuid"`
-	Hidden       bool         `json:"hidden" doc:"Whether only its submitter sees it, of the people outside the account, whatever the app's sharing."`
+	Hidden       bool         `json:"hidden" doc:"Hidden from everyone outside the account except its submitter."`
 	ETA          *string      `json:"eta" doc:"The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn."`
 	Attachments  []Attachment `json:"attachments"`
 	Metadata     Metadata     `json:"metadata" doc:"Page URL, locale, user agent, and keys that the host page adds."`

@@ -18,8 +18,8 @@ import (
 const (
 	// For is how long a lease lasts after its holder has stopped without releasing it.
 	For = 30 * time.Second
-	// Rest is how long Run pauses when there is no more work.
-	Rest = time.Second
+	// PollInterval is how long Run pauses when there is no more work.
+	PollInterval = time.Second
 )
 
 // releaseTime is how long it may take to release a lease.
@@ -78,7 +78,7 @@ type Step struct {
 // came of each step, and logs failures, also panics. What fails does not keep the other steps from
 // working. At the end it releases the lease.
 func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, steps ...Step) {
-	tick := time.NewTicker(Rest)
+	tick := time.NewTicker(PollInterval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		more := l.Round(ctx, steps, func(work string, err error) {

@@ -13,22 +13,24 @@ import (
 // Max is how many links a request may have.
 const Max = 20
 
-// Behind runs do in a transaction that no other change of the request can run beside, and logs the
+// InRequestTx runs do in a transaction that no other change of the request can run beside, and logs the
 // change that do returns, unless it is nil. It returns ErrRequestNotFound if the request does not exist or
 // is in the bin.
-type Behind func(
+type InRequestTx func(
 	ctx context.Context, accountID, requestID feedback.ID, do func(ctx context.Context, tx *sql.Tx) (*feedback.Change, error),
 ) error
 
 // Links are the links in a database.
 type Links struct {
-	db     *database.DB
-	ids    *feedback.IDs
-	behind Behind
+	db        *database.DB
+	ids       *feedback.IDs
+	inRequest InRequestTx
 }
 
 // New returns the links in a database.
-func New(db *database.DB, ids *feedback.IDs, behind Behind) *Links { return &Links{db, ids, behind} }
+func New(db *database.DB, ids *feedback.IDs, inRequest InRequestTx) *Links {
+	return &Links{db, ids, inRequest}
+}
 
 // selectLinks reads the links of the request $2 in the account $1. The author is a user or a service token.
 const selectLinks = `SELECT l.id, l.request_id, l.url, l.author_id,
@@ -57,7 +59,7 @@ func list(ctx context.Context, q database.Queryer, accountID, requestID feedback
 // as it is. It returns ErrRequestNotFound or ErrTooManyLinks.
 func (l *Links) Add(ctx context.Context, accountID feedback.ID, by feedback.Actor, link feedback.Link) (feedback.Link, error) {
 	var added feedback.Link
-	err := l.behind(ctx, accountID, link.RequestID, func(ctx context.Context, tx *sql.Tx) (*feedback.Change, error) {
+	err := l.inRequest(ctx, accountID, link.RequestID, func(ctx context.Context, tx *sql.Tx) (*feedback.Change, error) {
 		present, err := list(ctx, tx, accountID, link.RequestID)
 		if err != nil {
 			return nil, err
@@ -84,7 +86,7 @@ func (l *Links) Add(ctx context.Context, accountID feedback.ID, by feedback.Acto
 
 // Remove removes a link of a request. It returns ErrRequestNotFound or ErrLinkNotFound.
 func (l *Links) Remove(ctx context.Context, accountID feedback.ID, by feedback.Actor, requestID, id feedback.ID) error {
-	return l.behind(ctx, accountID, requestID, func(ctx context.Context, tx *sql.Tx) (*feedback.Change, error) {
+	return l.inRequest(ctx, accountID, requestID, func(ctx context.Context, tx *sql.Tx) (*feedback.Change, error) {
 		link, err := find(ctx, tx, accountID, requestID, id)
 		if err != nil {
 			return nil, err

@@ -82,7 +82,7 @@ func (w RequestsWhere) Filter(area, prefix string) (RequestsFilter, error) {
 	person := ""
 	if w.Person != nil {
 		if person = w.Person.key(); person == "" {
-			return RequestsFilter{}, fault("person", " must have an email, a name or an external_id; a verified person, an external_id.")
+			return RequestsFilter{}, fault("person", " needs an email, a name or an external_id; a verified person needs an external_id.")
 		}
 	}
 	if w.Query != "" && w.Box != "" && w.Box != feedback.Live {

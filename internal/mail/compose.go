@@ -105,8 +105,8 @@ func (s *Sender) tellNews(ctx context.Context, p person, item aside.Item) error 
 	})
 }
 
-// due returns what waits to be told to a person, what is due first first. The sign keeps SQLite from reading all that
-// waits for other people of the account.
+// due returns a person's pending updates, earliest first. The + keeps SQLite from reading the updates of
+// other people of the account.
 func due(ctx context.Context, tx *sql.Tx, p person) ([]told, error) {
 	return database.All(ctx, tx, func(r database.Row) (t told, err error) {
 		return t, r.Scan(&t.requestID, (*string)(&t.status), &t.merged, &t.at, &t.firstAt, &t.dueAt)

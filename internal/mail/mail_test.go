@@ -172,7 +172,7 @@ func TestFirstOfAll(t *testing.T) {
 func TestOwnReply(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		who := readers.Who{App: r.app, Reader: feedback.ReaderOfPerson(r.app.ID, "ada")}
+		who := readers.Person{App: r.app, Reader: feedback.ReaderOfPerson(r.app.ID, "ada")}
 		id := r.wants("ada@example.com", true, func(s *store.Submission) { s.Reader = who.Reader })
 		r.comment(r.by, id, "Which page?")
 		r.one(settled, "ada@example.com")

@@ -54,12 +54,12 @@ func NewSender(m *Mail, server Server, l Limits, home *url.URL, key []byte) *Sen
 	}
 }
 
-// Works returns the kinds of work that Outcomes counts.
-func Works() []string {
+// Kinds returns the kinds of work that Outcomes counts.
+func Kinds() []string {
 	return []string{"mail follow", "mail compose", "mail digest", "mail sweep", "mail send"}
 }
 
-// Run writes and sends mails until ctx ends. It logs failures and retries. Of a nil Sender it does nothing.
+// Run writes and sends mails until ctx ends. It logs failures and retries. On a nil Sender, it does nothing.
 func (s *Sender) Run(ctx context.Context) {
 	if s == nil {
 		return

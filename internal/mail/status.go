@@ -91,7 +91,7 @@ func (m *Mail) Queue(ctx context.Context) (q Queue, err error) {
 // ServerStatus is how the mail server does.
 type ServerStatus struct {
 	State ServerState    `json:"state" enum:"ok,away,refused" doc:"away: it cannot be reached. refused: it refuses the login or the sender. Meanwhile mails wait."`
-	Error *string        `json:"error" doc:"What it said, in words; null if all is well."`
+	Error *string        `json:"error" doc:"The server's last error; null if it works."`
 	Since *feedback.Time `json:"since" format:"date-time" doc:"Since when it does not work; null if all is well."`
 }
 

@@ -315,9 +315,9 @@ func (v *visit) addDates(ctx context.Context, columns []portal.Column) error {
 // me shows what the visitor has asked and voted for, also what the portal does not show to others.
 func (v *visit) me(ctx context.Context) (answer, error) {
 	page := portal.Me{}
-	var who readers.Who
+	var who readers.Person
 	err := v.read(ctx, func(context.Context) error {
-		page.Site, who = v.site, readers.Who{App: v.view.App, Reader: v.view.Reader()}
+		page.Site, who = v.site, readers.Person{App: v.view.App, Reader: v.view.Reader()}
 		return nil
 	})
 	if err != nil || who.Reader == nil {

@@ -61,7 +61,7 @@ type visit struct {
 	pages *Pages
 	at    visitors.At
 	home  string // path of the board, with a slash at its end
-	who   board.Who
+	who   board.Credentials
 
 	view *board.View
 	site portal.Site

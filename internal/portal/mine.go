@@ -77,8 +77,8 @@ func (m Mine) Problem() *feedback.Error {
 	return nil
 }
 
-// Unseen is the time of the latest news on the page, or 0 if the person has seen all of them.
-func (m Mine) Unseen() (latest feedback.Time) {
+// UnseenNews is the time of the latest news on the page, or 0 if the person has seen all of them.
+func (m Mine) UnseenNews() (latest feedback.Time) {
 	unread := false
 	for _, r := range m.Requests {
 		unread = unread || r.Unread
@@ -164,12 +164,7 @@ func (v view) replied(r Request) bool { return r.ID == v.Reply.RequestID }
 // Initial is the first letter of the app's name.
 func (v view) Initial() string { return initial(v.App) }
 
-func initial(name string) string {
-	for _, letter := range name {
-		return strings.ToUpper(string(letter))
-	}
-	return ""
-}
+func initial(name string) string { return strings.ToUpper(feedback.FirstCharacter(name)) }
 
 // card is a request on the page.
 type card struct {

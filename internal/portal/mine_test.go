@@ -326,13 +326,13 @@ func TestAddressesAreLinks(t *testing.T) {
 func TestUnseen(t *testing.T) {
 	m, later := list(), told+1000
 	m.Requests[3].NewsAt, m.Requests[4].NewsAt = &later, nil
-	if got := m.Unseen(); got != later {
+	if got := m.UnseenNews(); got != later {
 		t.Errorf("%d, want %d", got, later)
 	}
 	for i := range m.Requests {
 		m.Requests[i].Unread = false
 	}
-	if got := m.Unseen(); got != 0 {
+	if got := m.UnseenNews(); got != 0 {
 		t.Errorf("everything was seen, but not %d", got)
 	}
 }

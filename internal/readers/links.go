@@ -22,7 +22,7 @@ const forgetUnused = 30 * 24 * time.Hour
 // Link creates a link to all that a reader asked and voted for, and returns its token. If replace is true,
 // it ends all others of the reader. It returns ErrNothingAsked for a reader who has nothing: otherwise strangers
 // could fill the database with links of people who do not exist.
-func (r *Readers) Link(ctx context.Context, w Who, replace bool) (string, error) {
+func (r *Readers) Link(ctx context.Context, w Person, replace bool) (string, error) {
 	token := feedback.NewToken(feedback.StatusToken, w.App.AccountID, r.rand)
 	keep := MaxLinks - 1
 	if replace {
@@ -57,11 +57,11 @@ func (r *Readers) RequestLink(ctx context.Context, tx *sql.Tx, accountID, appID,
 	if err != nil {
 		return "", err
 	}
-	w := Who{App: feedback.App{AccountID: accountID, ID: appID}, RequestID: &requestID}
+	w := Person{App: feedback.App{AccountID: accountID, ID: appID}, RequestID: &requestID}
 	return token, r.add(ctx, tx, w, token, &by)
 }
 
-func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Who, token string, by *feedback.ID) error {
+func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Person, token string, by *feedback.ID) error {
 	hash := feedback.HashSecret(token)
 	_, err := tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, request_id, made_by, created_at)"+
 		" VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -71,7 +71,7 @@ func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Who, token string, by *
 
 // Use stores that a link of a reader was opened, so that it stays. It does nothing for other links, and after the
 // first time.
-func (r *Readers) Use(ctx context.Context, w Who) error {
+func (r *Readers) Use(ctx context.Context, w Person) error {
 	if w.RequestID != nil || w.seen > 0 {
 		return nil
 	}
@@ -95,14 +95,14 @@ func (r *Readers) EndLinks(ctx context.Context, tx *sql.Tx, accountID, requestID
 }
 
 // Holder returns the person who has a link. It returns ErrStatusLinkNotFound, also if the app was deleted.
-func (r *Readers) Holder(ctx context.Context, token string) (w Who, err error) {
+func (r *Readers) Holder(ctx context.Context, token string) (w Person, err error) {
 	accountID, ok := feedback.ParseToken(feedback.StatusToken, token)
 	if !ok {
 		return w, feedback.ErrStatusLinkNotFound
 	}
 	hash := feedback.HashSecret(token)
 	w.link = hash
-	found, err := database.All(ctx, r.db.Reader(), func(row database.Row) (w Who, err error) {
+	found, err := database.All(ctx, r.db.Reader(), func(row database.Row) (w Person, err error) {
 		var seen *feedback.Time
 		err = row.Scan(&w.App.ID, &w.Reader, &w.RequestID, &seen)
 		w.seen = orZero(seen)
@@ -123,7 +123,7 @@ func (r *Readers) Holder(ctx context.Context, token string) (w Who, err error) {
 }
 
 // Asked reports whether the person submitted the request, which is not in the bin, in the transaction tx.
-func (w Who) Asked(ctx context.Context, tx *sql.Tx, requestID feedback.ID) (yes bool, err error) {
+func (w Person) Asked(ctx context.Context, tx *sql.Tx, requestID feedback.ID) (yes bool, err error) {
 	if w.RequestID != nil {
 		return *w.RequestID == requestID, nil
 	}

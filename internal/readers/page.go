@@ -52,7 +52,7 @@ type Page struct {
 // List returns up to limit requests that a person asked or voted for, the latest first, before an id, or
 // from the beginning if it is zero. A page can be shorter than limit although there are more. If seenUntil
 // is not nil, the person has seen the news up to then, which the next call shows.
-func (r *Readers) List(ctx context.Context, w Who, before feedback.ID, limit int, seenUntil *feedback.Time) (p Page, err error) {
+func (r *Readers) List(ctx context.Context, w Person, before feedback.ID, limit int, seenUntil *feedback.Time) (p Page, err error) {
 	first := before == feedback.ID{}
 	if first {
 		before = last
@@ -75,7 +75,7 @@ func (r *Readers) List(ctx context.Context, w Who, before feedback.ID, limit int
 
 // Overview returns the latest requests that a person asked or voted for, without comments and with the beginnings of
 // descriptions.
-func (r *Readers) Overview(ctx context.Context, w Who) (Page, error) {
+func (r *Readers) Overview(ctx context.Context, w Person) (Page, error) {
 	w.brief = true
 	return r.List(ctx, w, feedback.ID{}, MaxPage, nil)
 }
@@ -94,10 +94,10 @@ func (r *Readers) Asked(ctx context.Context, tx *sql.Tx, app feedback.App, ids [
 			shown = append(shown, i)
 		}
 	}
-	return r.fill(ctx, tx, Who{App: app}, shown, 0)
+	return r.fill(ctx, tx, Person{App: app}, shown, 0)
 }
 
-func (r *Readers) page(ctx context.Context, tx *sql.Tx, w Who, before feedback.ID, limit int) (p Page, err error) {
+func (r *Readers) page(ctx context.Context, tx *sql.Tx, w Person, before feedback.ID, limit int) (p Page, err error) {
 	list, err := r.items(ctx, tx, w, before)
 	if err != nil || len(list) == 0 {
 		return p, err
@@ -125,7 +125,7 @@ func (r *Readers) page(ctx context.Context, tx *sql.Tx, w Who, before feedback.I
 }
 
 // fill reads what the person sees of the items.
-func (r *Readers) fill(ctx context.Context, tx *sql.Tx, w Who, items []item, seen feedback.Time) ([]Mine, error) {
+func (r *Readers) fill(ctx context.Context, tx *sql.Tx, w Person, items []item, seen feedback.Time) ([]Mine, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
@@ -184,7 +184,7 @@ type text struct {
 	votes              int64
 }
 
-func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Who, items []item) (map[feedback.ID]text, error) {
+func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Person, items []item) (map[feedback.ID]text, error) {
 	var ids []feedback.ID
 	for _, i := range items {
 		if ids = append(ids, i.id); i.merged() {
@@ -210,7 +210,7 @@ func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Who, items []item) (m
 // comments returns the latest public comments of the requests that the person asked for, by their ids, without
 // those of visitors of the portal, who do not write to the person.
 // Those of a request that others are merged into belong to all of these.
-func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Who, items []item) (map[feedback.ID][]PublicComment, error) {
+func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Person, items []item) (map[feedback.ID][]PublicComment, error) {
 	byID := map[feedback.ID][]PublicComment{}
 	var ids []feedback.ID
 	for _, i := range items {

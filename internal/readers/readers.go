@@ -41,8 +41,8 @@ func New(db *database.DB, now func() time.Time, rand io.Reader, app AppOf) *Read
 	return &Readers{db, now, rand, app}
 }
 
-// Who is a person: a reader of an app, or the holder of a link of the team to a request of the app.
-type Who struct {
+// Person is a person: a reader of an app, or the holder of a link of the team to a request of the app.
+type Person struct {
 	App       feedback.App
 	Reader    feedback.Reader // nil with a link to a request
 	RequestID *feedback.ID    // nil for a reader
@@ -167,7 +167,7 @@ func (i item) newsAt() feedback.Time {
 
 // items returns the latest of what a person asked or voted for, before an id, newest first. If there may be
 // more, it has at least recent of them. A request that they submitted and voted for is there once.
-func (r *Readers) items(ctx context.Context, q database.Queryer, w Who, before feedback.ID) ([]item, error) {
+func (r *Readers) items(ctx context.Context, q database.Queryer, w Person, before feedback.ID) ([]item, error) {
 	accountID := w.App.AccountID
 	if w.RequestID != nil {
 		if w.RequestID.Compare(before) >= 0 {
@@ -220,7 +220,7 @@ var last = feedback.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf
 
 // News returns how many of the latest 200 requests that the person asked or voted for have news, at most
 // MaxUnread.
-func (r *Readers) News(ctx context.Context, w Who) (int, error) {
+func (r *Readers) News(ctx context.Context, w Person) (int, error) {
 	list, err := r.items(ctx, r.db.Reader(), w, last)
 	if err != nil || len(list) == 0 {
 		return 0, err
@@ -238,7 +238,7 @@ func unread(list []item, app feedback.App, seen feedback.Time) (n int) {
 	return min(n, MaxUnread)
 }
 
-func (r *Readers) seenAt(ctx context.Context, q database.Queryer, w Who) (at feedback.Time, err error) {
+func (r *Readers) seenAt(ctx context.Context, q database.Queryer, w Person) (at feedback.Time, err error) {
 	if w.RequestID != nil {
 		return w.seen, nil
 	}
@@ -251,7 +251,7 @@ func (r *Readers) seenAt(ctx context.Context, q database.Queryer, w Who) (at fee
 }
 
 // See stores that a person has seen the news up to a time, which is not later than now.
-func (r *Readers) See(ctx context.Context, w Who, until feedback.Time) error {
+func (r *Readers) See(ctx context.Context, w Person, until feedback.Time) error {
 	until = min(until, feedback.At(r.now()))
 	return r.db.WriteFor(ctx, w.App.AccountID, func(ctx context.Context, tx *sql.Tx) error {
 		if w.RequestID != nil {

@@ -8,10 +8,10 @@ import (
 	"gatherkit/internal/feedback"
 )
 
-// Unseen reports whether nobody outside sees the status and the comments of a request, whose votes count for
-// the request counts.
-func Unseen(request, counts feedback.Request) bool {
-	return request.Box != feedback.Live || counts.Box == feedback.Bin
+// VisibleOutside reports whether people outside the account can see the status and the comments of a request, whose
+// votes count for the request counts.
+func VisibleOutside(request, counts feedback.Request) bool {
+	return request.Box == feedback.Live && counts.Box != feedback.Bin
 }
 
 // Audience returns who sees changes of a request. Its votes count for the request counts: itself, or the one
@@ -21,7 +21,7 @@ func (r *Readers) Audience(
 ) (feedback.Audience, error) {
 	found, err := people(ctx, q, accountID, request.ID)
 	a := found[request.ID]
-	if Unseen(request, counts) {
+	if !VisibleOutside(request, counts) {
 		a = feedback.Audience{Links: a.Links} // which can be ended
 	}
 	if err != nil || a.Voters == 0 {
@@ -43,7 +43,7 @@ func (r *Readers) Tell(
 		fields["quiet"] = true
 		return nil
 	}
-	if Unseen(request, counts) {
+	if !VisibleOutside(request, counts) {
 		return nil
 	}
 	a, err := r.Audience(ctx, tx, accountID, request, counts)
@@ -59,7 +59,7 @@ func (r *Readers) TellAskers(
 		c.After["quiet"] = true
 		return nil
 	}
-	if Unseen(request, counts) {
+	if !VisibleOutside(request, counts) {
 		return nil
 	}
 	found, err := people(ctx, tx, accountID, request.ID)

@@ -15,8 +15,8 @@ import (
 // Concurrent votes of one account share a transaction. Otherwise, votes for the requests of
 // one app would wait for the lock of its gate one after the other.
 
-// cast is a ballot, its actor and its result.
-type cast struct {
+// vote is a ballot, its actor and its result.
+type vote struct {
 	Ballot
 	by  feedback.Actor
 	app *feedback.App // the app of the API key or the portal, as it was before; nil for a user's ballot
@@ -28,15 +28,15 @@ type cast struct {
 	refusal error
 }
 
-// standing is a person and the request that they vote for.
-type standing struct {
+// voterKey is a person and the request that they vote for.
+type voterKey struct {
 	requestID feedback.ID
 	person    string
 }
 
-func (c *cast) standing() standing { return standing{c.root.ID, c.Person.Key()} }
+func (c *vote) voterKey() voterKey { return voterKey{c.root.ID, c.Person.Key()} }
 
-func (s *Store) cast(ctx context.Context, accountID feedback.ID, c cast) (int64, error) {
+func (s *Store) cast(ctx context.Context, accountID feedback.ID, c vote) (int64, error) {
 	c, err := s.casts.Do(ctx, accountID, c)
 	if err == nil {
 		err = c.refusal
@@ -45,9 +45,9 @@ func (s *Store) cast(ctx context.Context, accountID feedback.ID, c cast) (int64,
 }
 
 // castGroup counts ballots of one account in one transaction.
-func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []cast) ([]cast, error) {
+func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []vote) ([]vote, error) {
 	_, err := s.writeGroup(ctx, accountID, len(casts), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
-		some := make([]*cast, 0, len(members))
+		some := make([]*vote, 0, len(members))
 		for _, i := range members {
 			some = append(some, &casts[i])
 		}
@@ -69,7 +69,7 @@ func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []ca
 }
 
 // findRoots locks the gates of the apps, and sets the root or the refusal of each ballot.
-func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote) error {
 	gates, err := s.lockBallots(ctx, tx, accountID, casts)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *Store) findRoots(ctx context.Context, tx *sql.Tx, accountID feedback.ID
 // lockBallots locks and returns the gates of the ballots' apps. It includes deleted apps, which
 // presentApps and withRoots leave out.
 func (s *Store) lockBallots(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote,
 ) (map[countKey]int64, error) {
 	gates, requests := map[countKey]int64{}, map[feedback.ID]bool{}
 	for _, c := range casts {
@@ -133,7 +133,7 @@ func (s *Store) lockBallots(
 
 // presentApps reads the apps of the ballots' API keys. A deleted app has no key.
 func presentApps(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote,
 ) (map[feedback.ID]feedback.App, error) {
 	apps := map[feedback.ID]feedback.App{}
 	for _, c := range casts {
@@ -154,7 +154,7 @@ func presentApps(
 
 // withRoots reads the requests of the ballots and their roots.
 func withRoots(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote,
 ) (map[feedback.ID]*feedback.Request, error) {
 	missing, requests := map[feedback.ID]bool{}, map[feedback.ID]*feedback.Request{}
 	for _, c := range casts {
@@ -179,12 +179,12 @@ func withRoots(
 
 // castRows counts ballots, whose gates are locked. They are concurrent, so any order is
 // correct: it adds votes first, and then removes votes.
-func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote) error {
 	casts, err := s.keepWhereCounted(ctx, tx, accountID, casts)
 	if err != nil {
 		return err
 	}
-	var adds, removals []*cast
+	var adds, removals []*vote
 	for _, c := range casts {
 		if c.Remove {
 			removals = append(removals, c)
@@ -210,7 +210,7 @@ func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 
 // oneOfEach returns the ballots without further ones of a reader for the same request, which are added later: only so is
 // it clear which of them is the first.
-func oneOfEach(casts []*cast) (some, later []*cast) {
+func oneOfEach(casts []*vote) (some, later []*vote) {
 	type reading struct {
 		requestID feedback.ID
 		reader    string
@@ -230,7 +230,7 @@ func oneOfEach(casts []*cast) (some, later []*cast) {
 
 // addVotes adds votes, and counts those of people who have no other vote that counts for the
 // request, and the readers who have neither asked for it nor voted.
-func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) error {
+func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote) error {
 	now := feedback.At(s.now())
 	rows := make([]Voter, len(casts))
 	for i, c := range casts {
@@ -251,7 +251,7 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 	sums, warmed := map[feedback.ID]sum{}, map[feedback.ID]int64{}
 	changes := make([]feedback.Change, 0, len(added))
 	for _, c := range casts {
-		at := c.standing()
+		at := c.voterKey()
 		if is, first := added[at]; first {
 			delete(added, at) // further ballots of the person change nothing
 			var more, readers int64
@@ -296,10 +296,10 @@ func (s *Store) addVotes(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 
 // addWhy keeps what people wrote who had voted before without a word. The first ballot of those whose vote was added
 // has been inserted with its words.
-func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, added map[standing]newVote) error {
-	inserted := map[standing]bool{}
+func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote, added map[voterKey]newVote) error {
+	inserted := map[voterKey]bool{}
 	for _, c := range casts {
-		at := c.standing()
+		at := c.voterKey()
 		_, first := added[at]
 		first = first && !inserted[at]
 		if inserted[at] = true; first || c.Why == nil {
@@ -316,7 +316,7 @@ func addWhy(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cas
 // warmFirst computes the heat of requests that have had none, whose rows may be older than this vote, and sets it at
 // the roots of the ballots.
 func warmFirst(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast, warmed map[feedback.ID]int64,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote, warmed map[feedback.ID]int64,
 ) error {
 	var cold []feedback.ID
 	for id, heat := range warmed {
@@ -356,8 +356,8 @@ const newVoteColumns = `
 // before. It returns which were inserted. No two of them may be of the same reader for the same request.
 func (s *Store) insertVotes(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, votes []Voter,
-) (map[standing]newVote, error) {
-	added := map[standing]newVote{}
+) (map[voterKey]newVote, error) {
+	added := map[voterKey]newVote{}
 	if len(votes) == 0 {
 		return added, nil
 	}
@@ -368,7 +368,7 @@ func (s *Store) insertVotes(
 		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.Why, v.reader)
 	}
 	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
-		var at standing
+		var at voterKey
 		var newReader bool
 		var known int
 		err = r.Scan(&at.requestID, &at.person, &newReader, &known)

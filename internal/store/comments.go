@@ -61,7 +61,7 @@ func (s *Store) AddComment(
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
 		}
 		public := c.Visibility == feedback.Public
-		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, said{more: 1, public: public, news: public}, change); err != nil {
+		if err := s.countComments(ctx, tx, accountID, r, c.CreatedAt, commentEffect{more: 1, public: public, news: public}, change); err != nil {
 			return err
 		}
 		c, err = readComment(ctx, tx, accountID, c.RequestID, c.ID)
@@ -106,7 +106,7 @@ func (s *Store) ChangeComment(
 		before["visibility"], after["visibility"] = old.Visibility, c.Visibility // says who may see the entry
 		public := c.Visibility == feedback.Public
 		change := feedback.Change{Kind: feedback.CommentUpdated, Actor: by, Before: before, After: after}
-		about := said{public: public, news: public && old.Visibility != c.Visibility}
+		about := commentEffect{public: public, news: public && old.Visibility != c.Visibility}
 		return s.countComments(ctx, tx, accountID, r, c.UpdatedAt, about, change)
 	})
 	return c, err
@@ -137,7 +137,7 @@ func (s *Store) DeleteComment(
 		if err := mentions.RemoveComment(ctx, tx, accountID, requestID, id); err != nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), said{more: -1, gone: &c}, feedback.Change{
+		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), commentEffect{more: -1, gone: &c}, feedback.Change{
 			Kind: feedback.CommentDeleted, Actor: by,
 			Before: map[string]any{"comment_id": id, "author_id": c.Author.ID, "visibility": c.Visibility, "body": c.Body},
 		})
@@ -153,8 +153,8 @@ func (s *Store) lockCommented(ctx context.Context, tx *sql.Tx, accountID, id fee
 	return r, err
 }
 
-// said is what a change of the comments on a request means for it.
-type said struct {
+// commentEffect is what a change of the comments on a request means for it.
+type commentEffect struct {
 	more   int64             // comments
 	public bool              // a comment is public, which answers the request
 	news   bool              // a comment was not public before
@@ -164,7 +164,7 @@ type said struct {
 // countComments counts the comments on a request, and logs the change c. A change of a comment also
 // changes the version of the request.
 func (s *Store) countComments(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, about said, c feedback.Change,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, now feedback.Time, about commentEffect, c feedback.Change,
 ) error {
 	if about.news {
 		counts, err := countsFor(ctx, tx, accountID, r)
@@ -191,7 +191,7 @@ func (s *Store) countComments(
 
 // replyAt returns when the submitter wrote the last comment that the team has not answered, or 0, after a
 // change of the comments on a request.
-func replyAt(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, about said) (feedback.Time, error) {
+func replyAt(ctx context.Context, tx *sql.Tx, accountID feedback.ID, r feedback.Request, about commentEffect) (feedback.Time, error) {
 	if about.news || r.ReplyAt == nil {
 		return 0, nil
 	}

@@ -16,7 +16,7 @@ import (
 // the person. It returns ErrPortalNotFound, ErrSignInNeeded or ErrBlocked if it does not.
 func (s *Store) PortalVote(ctx context.Context, app feedback.App, b Ballot) (int64, error) {
 	b.Source = "portal"
-	return s.cast(ctx, app.AccountID, cast{
+	return s.cast(ctx, app.AccountID, vote{
 		Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app, portal: true,
 	})
 }
@@ -97,16 +97,16 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, app feedback.App, from, t
 	}
 	reader := feedback.ReaderOfPerson(app.ID, *to.ExternalID)
 	by := feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}
-	var casts []*cast
+	var casts []*vote
 	for _, v := range slices.Backward(votes) { // of votes that now count once, the first words are kept
 		casts = append(casts,
-			&cast{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: to, Source: "portal", Reader: reader, Why: v.Why}},
-			&cast{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: from, Source: "portal", Remove: true}})
+			&vote{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: to, Source: "portal", Reader: reader, Why: v.Why}},
+			&vote{by: by, Ballot: Ballot{RequestID: v.RequestID, Person: from, Source: "portal", Remove: true}})
 	}
 	if err := s.findRoots(ctx, tx, app.AccountID, casts); err != nil {
 		return err
 	}
-	var counted []*cast
+	var counted []*vote
 	for _, c := range casts {
 		if c.refusal == nil { // it is not in the bin
 			counted = append(counted, c)

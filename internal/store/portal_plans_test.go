@@ -110,7 +110,7 @@ func (v *visited) signIn(s *store.Store) error {
 // read reads an idea at a place of the portal, as somebody who is signed in and has the link.
 func (v *visited) read(at visitors.At) func(s *store.Store) error {
 	return func(s *store.Store) error {
-		who := board.Who{Session: v.session, Link: v.link}
+		who := board.Credentials{Session: v.session, Link: v.link}
 		_, err := s.Board.Read(ctx, at, who, func(ctx context.Context, view *board.View) error {
 			if _, err := view.Get(ctx, v.id); err != nil {
 				return err

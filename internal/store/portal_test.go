@@ -240,7 +240,7 @@ func (c *crowd) change(id feedback.ID, change func(*feedback.Request)) {
 }
 
 // enter returns who the portal says its visitor is.
-func (c *crowd) enter(who board.Who) (*feedback.Person, error) {
+func (c *crowd) enter(who board.Credentials) (*feedback.Person, error) {
 	view, err := c.Board.Read(ctx, visitors.At{Slug: c.app.Settings.Portal.Slug}, who, func(context.Context, *board.View) error { return nil })
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func TestSlugs(t *testing.T) {
 			return c.tryPortal(func(p *feedback.PortalSettings) { p.Access, p.Slug, p.Host = feedback.AccessPublic, slug, host })
 		}
 		found := func(place visitors.At) *feedback.ID {
-			view, err := c.Board.Read(ctx, place, board.Who{}, func(context.Context, *board.View) error { return nil })
+			view, err := c.Board.Read(ctx, place, board.Credentials{}, func(context.Context, *board.View) error { return nil })
 			if err != nil && !errors.Is(err, feedback.ErrPortalNotFound) {
 				t.Fatal(err)
 			}
@@ -355,19 +355,19 @@ func TestPortalAccess(t *testing.T) {
 			feedback.AccessSignedIn: {feedback.ErrSignInNeeded, feedback.ErrSignInNeeded},
 		} {
 			c.portal(func(p *feedback.PortalSettings) { p.Access = access })
-			for _, who := range []board.Who{
+			for _, who := range []board.Credentials{
 				{}, {Link: "x"}, {Link: old}, {Link: foreign}, {Session: "x"}, {Session: stranger}, {Link: session}, {Session: link},
 			} {
 				_, err := c.enter(who)
 				c.wantRefusal(string(access), err, want[0])
 			}
-			_, err := c.enter(board.Who{Link: link})
+			_, err := c.enter(board.Credentials{Link: link})
 			c.wantRefusal(string(access)+" with the link", err, want[1])
 			if access == feedback.AccessLink { // replacing the link shuts out people who are signed in, too
-				_, err := c.enter(board.Who{Session: session})
+				_, err := c.enter(board.Credentials{Session: session})
 				c.wantRefusal("signed in without the link", err, feedback.ErrPortalNotFound)
 			}
-			p, err := c.enter(board.Who{Session: session, Link: link})
+			p, err := c.enter(board.Credentials{Session: session, Link: link})
 			if access == feedback.AccessOff {
 				c.wantRefusal("off and signed in", err, feedback.ErrPortalNotFound)
 			} else if err != nil || p == nil || *p.ExternalID != "7" || !p.Verified {

@@ -130,7 +130,7 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	request.Submitter = feedback.Submitter{Email: text("a@" + personal + ".example"), Name: text(personal), ExternalID: text(personal)}
 	request.Metadata = feedback.Metadata{"page": personal}
 	file = addUpload(r, app)
-	who := readers.Who{App: app, Reader: feedback.ReaderOfPerson(app.ID, personal)}
+	who := readers.Person{App: app, Reader: feedback.ReaderOfPerson(app.ID, personal)}
 	request, err := r.Submit(ctx, store.Submission{
 		App: app, Request: request, Attachments: []feedback.ID{file}, IdempotencyKey: personal + app.ID.String(), Reader: who.Reader,
 		Notify: "en",
@@ -213,7 +213,7 @@ func onPortal(r *storetest.Rig, app feedback.App, requestID feedback.ID) {
 }
 
 // hearsBack lets a person see what they asked for, and makes links for them.
-func hearsBack(r *storetest.Rig, who readers.Who, requestID feedback.ID) {
+func hearsBack(r *storetest.Rig, who readers.Person, requestID feedback.ID) {
 	r.T.Helper()
 	seen := feedback.At(r.Clock.Now())
 	_, err := r.Readers.List(ctx, who, feedback.ID{}, 1, &seen)

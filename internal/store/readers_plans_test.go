@@ -22,7 +22,7 @@ var readerScans = regexp.MustCompile(`^SCAN (requests|votes|comments|readers|sta
 // readers with a few. There are more than a million requests, votes, comments, readers and links.
 type busy struct {
 	*storetest.Big
-	most, some, few readers.Who // with a third of all, with as many as a call looks at, and with three
+	most, some, few readers.Person // with a third of all, with as many as a call looks at, and with three
 	request         feedback.ID
 	token           string // of a link to the request
 }
@@ -31,9 +31,9 @@ func newBusy(t *testing.T, at storetest.Place) *busy {
 	t.Helper()
 	b := &busy{Big: storetest.NewBig(t, at)}
 	app := b.AcmeApps[0]
-	b.most = readers.Who{App: app, Reader: feedback.ReaderOfPerson(app.ID, "most")}
-	b.some = readers.Who{App: app, Reader: feedback.ReaderOfPerson(app.ID, "some")}
-	b.few = readers.Who{App: app, Reader: feedback.ReaderOfPerson(app.ID, "few")}
+	b.most = readers.Person{App: app, Reader: feedback.ReaderOfPerson(app.ID, "most")}
+	b.some = readers.Person{App: app, Reader: feedback.ReaderOfPerson(app.ID, "some")}
+	b.few = readers.Person{App: app, Reader: feedback.ReaderOfPerson(app.ID, "few")}
 	b.request = b.Fill(app, 1).ID
 	own := map[string]string{"sqlite": "id", "postgres": "uuid_send(id)"}[at.Name]
 	b.WithoutIndexes("requests", "votes", func() {
@@ -54,7 +54,7 @@ func newBusy(t *testing.T, at storetest.Place) *busy {
 	})
 	b.Analyze() // for the updates, and again after them
 	for _, part := range []struct {
-		w readers.Who
+		w readers.Person
 		n int
 	}{{b.some, 200}, {b.few, 3}} {
 		for _, table := range []struct{ name, id string }{{"votes", "request_id"}, {"requests", "id"}} {
@@ -71,7 +71,7 @@ func newBusy(t *testing.T, at storetest.Place) *busy {
 	return b
 }
 
-func (b *busy) list(w readers.Who, before feedback.ID) func(s *store.Store) error {
+func (b *busy) list(w readers.Person, before feedback.ID) func(s *store.Store) error {
 	return func(s *store.Store) error {
 		now := feedback.At(b.Clock.Now())
 		_, err := s.Readers.List(ctx, w, before, readers.MaxPage, &now)
@@ -230,14 +230,14 @@ func (b *busy) checkWork() {
 	if m := b.Count("votes WHERE account_id = $1 AND reader = $2", b.Acme.ID, b.most.Reader); n < b.Size/4 || m < b.Size/4 {
 		b.T.Fatalf("the reader has only %d requests and %d votes", n, m)
 	}
-	for name, call := range map[string]func(w readers.Who) func(s *store.Store) error{
-		"news": func(w readers.Who) func(s *store.Store) error {
+	for name, call := range map[string]func(w readers.Person) func(s *store.Store) error{
+		"news": func(w readers.Person) func(s *store.Store) error {
 			return func(s *store.Store) error {
 				_, err := s.Readers.News(ctx, w)
 				return err
 			}
 		},
-		"first page": func(w readers.Who) func(s *store.Store) error { return b.list(w, feedback.ID{}) },
+		"first page": func(w readers.Person) func(s *store.Store) error { return b.list(w, feedback.ID{}) },
 	} {
 		few, some, most := b.work(call(b.few)), b.work(call(b.some)), b.work(call(b.most))
 		b.T.Logf("%s: %v for 3, %v for 200, %v for %d requests and votes", name, few, some, most, n)

@@ -57,13 +57,13 @@ func (c *crowd) share(sharing string) {
 }
 
 // who returns the n-th browser.
-func (c *crowd) who(n int) readers.Who {
+func (c *crowd) who(n int) readers.Person {
 	c.T.Helper()
 	reader, ok := feedback.ReaderOfSecret(c.app.ID, fmt.Sprintf("0197a2b3c4d5%052x", n))
 	if !ok {
 		c.T.Fatal("not a secret")
 	}
-	return readers.Who{App: c.app, Reader: reader}
+	return readers.Person{App: c.app, Reader: reader}
 }
 
 // ask submits a request of a browser.
@@ -139,7 +139,7 @@ func (c *crowd) must(err error) {
 }
 
 // unread returns how many requests of a person have news, and checks that the list says the same.
-func (c *crowd) unread(w readers.Who) int {
+func (c *crowd) unread(w readers.Person) int {
 	c.T.Helper()
 	n, err := c.Readers.News(ctx, w)
 	c.must(err)
@@ -158,7 +158,7 @@ func (c *crowd) unread(w readers.Who) int {
 }
 
 // see lets a person see the news up to a time.
-func (c *crowd) see(w readers.Who, until feedback.Time) {
+func (c *crowd) see(w readers.Person, until feedback.Time) {
 	c.T.Helper()
 	_, err := c.Readers.List(ctx, w, feedback.ID{}, 1, &until)
 	c.must(err)
@@ -166,7 +166,7 @@ func (c *crowd) see(w readers.Who, until feedback.Time) {
 
 // all returns everything that a person sees, in pages. It fails if a page has a wrong length, or if the
 // pages do not end.
-func (c *crowd) all(w readers.Who, limit int) (list []readers.Mine, pages int) {
+func (c *crowd) all(w readers.Person, limit int) (list []readers.Mine, pages int) {
 	c.T.Helper()
 	var before feedback.ID
 	for {
@@ -230,7 +230,7 @@ func (c *crowd) stored(reader feedback.Reader) (all map[feedback.ID]stored, vote
 }
 
 // expected returns what a person sees, newest first.
-func (c *crowd) expected(w readers.Who) []string {
+func (c *crowd) expected(w readers.Person) []string {
 	c.T.Helper()
 	all, voted := c.stored(w.Reader)
 	var ids []feedback.ID

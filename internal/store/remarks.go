@@ -52,7 +52,7 @@ func (s *Store) PortalComment(
 		if err := insertComment(ctx, tx, accountID, c); err != nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, c.CreatedAt, said{more: 1}, feedback.Change{
+		return s.countComments(ctx, tx, accountID, r, c.CreatedAt, commentEffect{more: 1}, feedback.Change{
 			Kind: feedback.CommentCreated, Actor: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID},
 			After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
 		})
@@ -142,7 +142,7 @@ func (s *Store) ReleaseComment(ctx context.Context, accountID, id feedback.ID, b
 		if err := insertComment(ctx, tx, accountID, c); err != nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, c.CreatedAt, said{more: 1}, feedback.Change{
+		return s.countComments(ctx, tx, accountID, r, c.CreatedAt, commentEffect{more: 1}, feedback.Change{
 			Kind: feedback.CommentReleased, Actor: by, After: map[string]any{"comment_id": c.ID, "visibility": c.Visibility, "body": c.Body},
 		})
 	})

@@ -35,7 +35,7 @@ func (c *crowd) held() []feedback.HeldComment {
 func (c *crowd) remarks(id feedback.ID, secret string) (shown []board.Remark, counted int64) {
 	c.T.Helper()
 	at := visitors.At{Slug: c.app.Settings.Portal.Slug}
-	_, err := c.Board.Read(ctx, at, board.Who{Secret: secret, App: c.app.ID}, func(ctx context.Context, v *board.View) error {
+	_, err := c.Board.Read(ctx, at, board.Credentials{Secret: secret, App: c.app.ID}, func(ctx context.Context, v *board.View) error {
 		idea, err := v.Get(ctx, id)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ const MaxReplies = 10
 // answer. If the person repeats their last comment, Reply returns that one, so that a lost answer does not
 // matter. It returns ErrRequestNotFound, also if the person did not submit the request, and
 // ErrReplyNotAllowed.
-func (s *Store) Reply(ctx context.Context, w readers.Who, requestID feedback.ID, body string) (c feedback.Comment, err error) {
+func (s *Store) Reply(ctx context.Context, w readers.Person, requestID feedback.ID, body string) (c feedback.Comment, err error) {
 	accountID := w.App.AccountID
 	err = s.db.WriteFor(ctx, accountID, func(ctx context.Context, tx *sql.Tx) error {
 		r, err := s.lockCommented(ctx, tx, accountID, requestID)
@@ -31,7 +31,7 @@ func (s *Store) Reply(ctx context.Context, w readers.Who, requestID feedback.ID,
 			return err
 		}
 		asked, err := w.Asked(ctx, tx, requestID)
-		if err == nil && (!asked || r.AppID != w.App.ID || readers.Unseen(r, counts)) {
+		if err == nil && (!asked || r.AppID != w.App.ID || !readers.VisibleOutside(r, counts)) {
 			err = feedback.ErrRequestNotFound
 		}
 		if err != nil {

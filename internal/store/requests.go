@@ -224,7 +224,7 @@ func (s *Store) changePart(
 		if err != nil || change == nil {
 			return err
 		}
-		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), said{}, *change)
+		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), commentEffect{}, *change)
 	})
 }
 

@@ -96,7 +96,7 @@ type Store struct {
 	countedAtOnce int64
 
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
-	casts   *batch.Batcher[feedback.ID, cast, cast]
+	casts   *batch.Batcher[feedback.ID, vote, vote]
 	keys    *batch.Batcher[string, struct{}, feedback.App] // lookups by API key
 
 	arrived atomic.Int64 // number of calls of Submit in this process

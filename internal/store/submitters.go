@@ -19,7 +19,7 @@ func submitterVote(r feedback.Request) (feedback.Vote, string) {
 // keepWhereCounted adds the rows of submitters' votes that have none, where a ballot changes who votes. It sets the
 // results of all other ballots for such requests, and returns the rest. A row would change the request's heat, and
 // with it the order of lists, although nothing has happened.
-func (s *Store) keepWhereCounted(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*cast) ([]*cast, error) {
+func (s *Store) keepWhereCounted(ctx context.Context, tx *sql.Tx, accountID feedback.ID, casts []*vote) ([]*vote, error) {
 	roots := make([]feedback.Request, 0, len(casts))
 	for _, c := range casts {
 		roots = append(roots, *c.root)
@@ -42,7 +42,7 @@ func (s *Store) keepWhereCounted(ctx context.Context, tx *sql.Tx, accountID feed
 	for id := range counted {
 		delete(alone, id)
 	}
-	rest := make([]*cast, 0, len(casts))
+	rest := make([]*vote, 0, len(casts))
 	for _, c := range casts {
 		if _, unchanged := alone[c.root.ID]; unchanged {
 			c.votes = c.root.Votes

@@ -138,7 +138,7 @@ func TestSessionsEnd(t *testing.T) {
 			}
 			stays := end.name == "nothing" || end.name == "a block of the browser" || end.name == "almost 30 days"
 			for token, want := range map[string]bool{session: stays, other: end.other} {
-				if p, _ := c.enter(board.Who{Session: token}); (p != nil) != want {
+				if p, _ := c.enter(board.Credentials{Session: token}); (p != nil) != want {
 					t.Errorf("after %s, the visitor is %v", end.name, p)
 				}
 			}
@@ -168,7 +168,7 @@ func TestSweepKeepsSessions(t *testing.T) {
 		if err := c.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := c.enter(board.Who{Session: session}); p == nil || c.Count("visitor_tokens") != 1 {
+		if p, err := c.enter(board.Credentials{Session: session}); p == nil || c.Count("visitor_tokens") != 1 {
 			t.Errorf("%v, %v, %d tokens", p, err, c.Count("visitor_tokens"))
 		}
 	})

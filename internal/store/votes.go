@@ -38,7 +38,7 @@ type Ballot struct {
 // votes. A ballot for a merged request counts for its root. Vote returns ErrRequestNotFound if
 // the request does not exist, or if it or its root is in the bin.
 func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Actor, b Ballot) (int64, error) {
-	return s.cast(ctx, accountID, cast{Ballot: b, by: by})
+	return s.cast(ctx, accountID, vote{Ballot: b, by: by})
 }
 
 // WidgetVote is Vote for a ballot with an app's API key. It checks the key and the app's
@@ -46,7 +46,7 @@ func (s *Store) Vote(ctx context.Context, accountID feedback.ID, by feedback.Act
 // or the app no longer exists, and ErrRequestNotFound also if the app does not share the
 // request.
 func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (int64, error) {
-	return s.cast(ctx, app.AccountID, cast{Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app})
+	return s.cast(ctx, app.AccountID, vote{Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app})
 }
 
 // removeVote removes all votes of a person that count for a request, which is not merged. It sets the votes and the

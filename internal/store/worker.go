@@ -56,14 +56,14 @@ func (s *Store) workerSteps(ctx context.Context) []lease.Step {
 		{Work: "purge", Do: func() (bool, error) { return s.Purge(ctx) }},
 		{Work: "unassign", Do: func() (bool, error) { return s.Unassign(ctx) }},
 		{Work: "entries", Every: publishEvery, Do: func() (bool, error) { return s.PublishDue(ctx) }},
-		{Work: "analyze", Every: lease.Rest, Do: func() (bool, error) { return false, s.db.Analyze(ctx) }},
+		{Work: "analyze", Every: lease.PollInterval, Do: func() (bool, error) { return false, s.db.Analyze(ctx) }},
 		{Work: "webhooks", Every: pruneEvery, Do: func() (bool, error) { return false, s.Webhooks.Prune(ctx) }},
 		{Work: "sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
 	}
 }
 
-// Works returns the kinds of background work. Lease is to take the lease.
-func Works() []string {
+// Kinds returns the kinds of background work. Lease is to take the lease.
+func Kinds() []string {
 	return []string{"purge", "unassign", "entries", "analyze", "webhooks", "sweep", "index", "lease"}
 }
 
@@ -101,7 +101,7 @@ func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) 
 	if more {
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(15*time.Since(began), lease.Rest)):
+		case <-time.After(min(15*time.Since(began), lease.PollInterval)):
 		}
 	}
 	return more, err

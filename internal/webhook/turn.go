@@ -232,7 +232,7 @@ func (s *Sender) sendAll(ctx context.Context, t turn, list []*delivery) {
 	}
 }
 
-// result is what came of a turn.
+// result is the result of a delivery round.
 type result struct {
 	attempts  []*delivery
 	position  int64
@@ -242,7 +242,7 @@ type result struct {
 	failed    *delivery // the first that failed because of the endpoint
 }
 
-// result returns what came of the deliveries of a turn. If all were handled, the position is the given one.
+// result returns the result of the deliveries of a round. If all were handled, the position is the given one.
 func (t turn) result(list []*delivery, position int64) result {
 	r := result{position: t.webhook.Health.Position}
 	aside := t.webhook.Health.SetAside
@@ -289,7 +289,7 @@ func (t turn) result(list []*delivery, position int64) result {
 	return r
 }
 
-// store stores what came of a turn and ends its lease, unless another process has it by now.
+// store stores the result of a delivery round and ends its lease, unless another process has it by now.
 func (s *Sender) store(ctx context.Context, t turn, r result) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()

@@ -2034,7 +2034,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Count what is new of what a person asked or voted for
+         * Count updates to the requests that a person submitted or voted for
          * @description Needs an app's API key in the header X-API-Key.
          */
         post: operations["widget-news"];
@@ -3290,7 +3290,7 @@ export interface components {
         MailStatusResult: {
             /** @description Whether the service sends mail. */
             configured: boolean;
-            /** @description What it said, in words; null if all is well. */
+            /** @description The server's last error; null if it works. */
             error: string | null;
             /**
              * Format: int64
@@ -3708,7 +3708,7 @@ export interface components {
             description: string;
             /** @description The expected day, month or quarter: YYYY-MM-DD, YYYY-MM or YYYY-Qn. */
             eta: string | null;
-            /** @description Whether only its submitter sees it, of the people outside the account, whatever the app's sharing. */
+            /** @description Hidden from everyone outside the account except its submitter. */
             hidden: boolean;
             /** Format: uuid */
             id: string;
@@ -8150,7 +8150,7 @@ export interface operations {
                      *             },
                      *             "before": {},
                      *             "after": {},
-                     *             "summary": "A caller with the app's API key created the request.",
+                     *             "summary": "A visitor created the request.",
                      *             "id": "{event}",
                      *             "version": 1,
                      *             "app_id": "019b76da-a800-7ab9-8f43-517f23dc868f",
