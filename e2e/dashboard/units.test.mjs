@@ -43,7 +43,9 @@ test('shortcuts are Latin letters, wherever a layout has them', () => {
     ['Russian', '№', 'Digit3', '#', { shiftKey: true }], ['Russian', '?', 'Digit7', '?', { shiftKey: true }], ['Greek', 'ξ', 'KeyJ', 'j'],
     ['Arabic', 'لا', 'KeyB', 'b'], ['Arabic', 'ظ', 'Slash', '/'], ['Arabic', '؟', 'Slash', '?', { shiftKey: true }], ['Arabic', '١', 'Digit1', '1'],
     ['Thai', '่', 'KeyJ', 'j'], ['Dvorak', 'h', 'KeyJ', 'h'], ['Dvorak', 'j', 'KeyC', 'j'], ['AZERTY', 'a', 'KeyQ', 'a'], ['German', 'ü', 'BracketLeft', 'ü'],
-  ]) assert.equal(units.keyOf({ key, code, shiftKey: false, ctrlKey: false, metaKey: false, ...more }), want, `${layout} ${key}`)
+    ['British', '£', 'Digit3', '£', { shiftKey: true }], ['Turkish', 'ğ', 'KeyE', 'ğ'], ['Bépo', 'è', 'KeyT', 'è'], ['French', 'É', 'Slash', 'É', { shiftKey: true }],
+    ['German with AltGr', '€', 'KeyE', '€', { altGraph: true }], ['Greek with AltGr', '€', 'KeyE', '€', { altGraph: true }],
+  ]) assert.equal(units.keyOf({ key, code, shiftKey: false, ctrlKey: false, metaKey: false, getModifierState: () => more?.altGraph, ...more }), want, `${layout} ${key}`)
 })
 
 const row = (id, more = {}) => ({

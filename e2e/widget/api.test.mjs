@@ -69,6 +69,23 @@ test('a single-page app boots, opens, closes, destroys and boots again', async (
   assert.deepEqual(complaints, [hint])
 })
 
+test('a queued call that fails does not stop the ones after it', async (t) => {
+  const app = await addApp()
+  const { relay, pages, complaints, visit } = await start(t)
+  pages['/'] = document(`<script>
+    window.Gatherkit ??= function () { (Gatherkit.q ??= []).push(arguments) }
+    Gatherkit('open', null)
+    Gatherkit('set', { metadata: { plan: 'pro' } })
+  </script>${tag(relay, app)}`)
+  const tab = await visit('/')
+  const w = widget(tab)
+  await w.open()
+  await w.submit('After a failure')
+  await w.sent.waitFor()
+  assert.equal((await stored(app))[0].metadata.plan, 'pro')
+  assert.match(complaints.join('\n'), /^error: .*null.*$/)
+})
+
 test('off removes a listener, and a listener that throws does not affect others', async (t) => {
   const app = await addApp()
   const { relay, pages, visit } = await start(t, { quiet: false })

@@ -139,6 +139,7 @@ for (const kind of ['native', 'focus-trap', 'radix', 'mui']) {
       window.seen = []
       const names = ['keydown', 'keyup', 'beforeinput', 'input', 'paste', 'pointerdown', 'mousedown', 'touchstart', 'click', 'focusin', 'focusout']
       for (const name of names) window.document.addEventListener(name, (event) => window.seen.push(name), true)
+      window.document.addEventListener('keyup', ({ key }) => (window.released = key), true)
     })
     await tab.getByRole('button', { name: 'Tell us', exact: true }).click()
     await w.file.waitFor({ state: 'attached' }) // the second script has loaded
@@ -160,6 +161,7 @@ for (const kind of ['native', 'focus-trap', 'radix', 'mui']) {
     assert.deepEqual((await stored(app)).map(({ title, description }) => [title, description]).at(-1), ['Dark mode', 'At night'])
     await tab.keyboard.press('Escape')
     await w.dialog.waitFor({ state: 'hidden' })
+    assert.equal(await tab.evaluate(() => window.released), undefined, 'the page sees the key that has closed the panel')
     await soon('the focus is inside the page\'s dialog', () => tab.evaluate(() => !!window.document.activeElement.closest('[role=dialog], dialog')))
     await inside.click()
     await tab.keyboard.type(' and after')
@@ -169,6 +171,22 @@ for (const kind of ['native', 'focus-trap', 'radix', 'mui']) {
     assert.deepEqual(complaints.filter((one) => !noise(one)), [])
   })
 }
+
+test('a page that replaces its document in steps gets no error', async (t) => {
+  const { complaints, visit } = await shop(t)
+  const tab = await visit('/')
+  await widget(tab).launcher.waitFor()
+  await tab.evaluate(async () => {
+    const { document } = window
+    const root = document.documentElement
+    root.remove()
+    await new Promise(requestAnimationFrame)
+    document.append(root.cloneNode())
+    await new Promise(requestAnimationFrame)
+    document.documentElement.append(document.createElement('body'))
+  })
+  assert.deepEqual(complaints, [])
+})
 
 test('the panel works if the page has hidden everything outside its own dialog', async (t) => {
   const { visit } = await shop(t, { settings: { widget: { allow_file_uploads: true } } })
@@ -257,6 +275,8 @@ test('a script that cannot know its key says what to call, and queued calls boot
     'a tag without a key': `<script src=${src}></script>`,
     'two tags without a key': `<script src=${src}></script><script src=${src}></script>`,
     'an inline script': `<script>${inline("document.head.append(Object.assign(document.createElement('script'), { textContent: text }))")}</script>`,
+    'a script from a blob': `<script>${inline(`const src = URL.createObjectURL(new Blob([text]))
+      document.head.append(Object.assign(document.createElement('script'), { src }))`)}</script>`,
     'a script without a tag': `<script>${inline('new Function(text)()')}</script>`,
   }
   for (const [name, html] of Object.entries(kinds)) {
@@ -289,7 +309,7 @@ test('a script that cannot know its key says what to call, and queued calls boot
   }
 })
 
-for (const [language, title] of [['pt_BR', 'Partilhar uma ideia'], ['zh-Hant-TW', '分享想法'], ['nb', 'Share an idea'], ['iw', 'Share an idea']]) {
+for (const [language, title] of [['pt_BR', 'Partilhar uma ideia'], ['zh-Hant-TW', '分享想法'], ['nb', 'Share an idea'], ['iw', 'Share an idea'], [' de.UTF-8', 'Idee teilen']]) {
   test(`a page in the language "${language}" gets the nearest texts`, async (t) => {
     const app = await addApp({ sharing: 'all' })
     const { relay, pages, complaints, visit } = await start(t)

@@ -144,7 +144,8 @@ if (keys && used) {
   document.addEventListener('keydown', (event) => {
     const typing = (event.target as Element).closest('input, textarea, dialog')
     const { key, code, shiftKey } = event
-    const act = acts[key] ?? (/^[^\x00-\x7f]+$/.test(key) ? acts[shiftKey && code === 'Slash' ? '?' : physical[code] ?? ''] : undefined)
+    const latin = /[\x00-\xff\p{Script=Latin}]/u.test(key) || event.getModifierState('AltGraph')
+    const act = acts[key] ?? (latin ? undefined : acts[shiftKey && code === 'Slash' ? '?' : physical[code] ?? ''])
     if (!act || !used.checked || typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
     event.preventDefault()
     act()

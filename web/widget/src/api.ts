@@ -19,7 +19,7 @@ const timeout = 30_000
  */
 export function failure(status: number, error?: { code: string; message: string }, wait?: string | null): Failure {
   let kind: ErrorKind = status || navigator.onLine ? 'server' : 'offline'
-  const { code = status ? `http_${status}` : kind, message = 'The service does not answer.' } = error ?? {}
+  const { code = status ? `http_${status}` : kind, message = 'No answer.' } = error ?? {}
   if (status == 401) kind = code.startsWith('auth.') ? 'key' : code.startsWith('widget.') ? 'identity' : 'server'
   else if (error && status < 500 && status != 408 && status != 429) kind = 'refused'
   return { kind, code, message, wait }

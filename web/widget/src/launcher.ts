@@ -46,16 +46,16 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
   let after = 0
 
   function attach(): void {
-    const page = document.documentElement
+    const { documentElement: page, body } = document
     // Outside the body, because pages re-render and transform the body. But React 18 hydrates a document only
     // if it has nothing besides a head and a body. At the end of the body, it accepts strange elements.
-    ;(page.childNodes[2] ? page : document.body).append(host)
-    for (const part of [document, page, document.body]) watch.observe(part, { childList: true })
+    ;(page.childNodes[2] ? page : body).append(host)
+    for (const part of [document, page, body]) watch.observe(part, { childList: true })
   }
 
   /** Returns after the page has removed the element, unless it does so again and again. */
   const watch = new MutationObserver(() => {
-    if (host.isConnected || performance.now() < after) return
+    if (host.isConnected || !document.body || performance.now() < after) return
     after = performance.now() + pause
     root.querySelector('dialog')?.close() // the browser no longer shows it
     attach()

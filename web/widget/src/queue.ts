@@ -94,6 +94,12 @@ export function install(home?: string, first?: BootOptions): GatherkitFunction {
   const calls = [...(before?.q ?? []) as unknown[][]]
   // A tag without a key is for pages that boot by themselves, before it or later.
   if (first && (first.key || calls.every(([command]) => command != 'boot'))) commands.boot(first)
-  for (const call of calls) (gatherkit as Function)(...call)
+  for (const call of calls) {
+    try {
+      (gatherkit as Function)(...call)
+    } catch (error) {
+      reportError(error) // a faulty call must not stop the others
+    }
+  }
   return gatherkit
 }

@@ -15,13 +15,13 @@ export function learn(more: Catalogue): void {
 }
 
 /** The catalogue of a language, or nothing if there is none. Then English applies. */
-async function catalogue(base: string, language: string): Promise<Catalogue | undefined> {
+async function catalogue(base: string, language = ''): Promise<Catalogue | undefined> {
   if (!RegExp(LOCALES).test(language)) return
   const url = `${base}widget/locales/${language}.json?${VERSION}`
   return once(url, () => answer<Catalogue>(url, 'lang', { signal: AbortSignal.timeout(4000) }))
 }
 
 export async function translator(base: string, locale: string, own: Catalogue = {}): Promise<Translate> {
-  const translated = { ...(await catalogue(base, locale.toLowerCase().split(/[-_]/)[0]!)), ...own }
+  const translated = { ...(await catalogue(base, `${locale}`.toLowerCase().match(/[a-z]+/)?.[0])), ...own }
   return (name, values = {}) => (translated[name] ?? texts[name]!).replace(/{(\w+)}/g, (_, key) => values[key] as string)
 }

@@ -35,9 +35,10 @@ export function currentCommands(): Command[] {
 }
 
 // latin returns the key as on a keyboard with Latin letters. Where a layout has another script, the physical key
-// decides: о on a Russian layout is j. Layouts that only place Latin letters elsewhere, such as Dvorak, keep them.
-function latin({ key, code, shiftKey }: KeyboardEvent): string {
-  if (!/^[^\x00-\x7f]+$/.test(key)) return key;
+// decides: о on a Russian layout is j. Latin layouts keep their characters, such as ü, £, and whatever AltGr types.
+function latin(event: KeyboardEvent): string {
+  const { key, code, shiftKey } = event;
+  if (/[\x00-\xff\p{Script=Latin}]/u.test(key) || event.getModifierState("AltGraph")) return key;
   const [, letter, digit] = /^(?:Key(.)|Digit(.))$/.exec(code) ?? [];
   if (letter) return shiftKey ? letter : letter.toLowerCase();
   if (digit) return shiftKey ? ")!@#$%^&*("[Number(digit)]! : digit;
