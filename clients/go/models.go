@@ -5430,7 +5430,7 @@ type WebhooksSecretParams struct {
 	// ID The webhook.
 	ID openapi_types.UUID `json:"id"`
 
-	// Rotate Create a new secret. Both sign for 24 hours.
+	// Rotate Create a new secret. The old one keeps working for 24 hours.
 	Rotate *bool `json:"rotate,omitempty"`
 }
 

@@ -36,7 +36,7 @@ const reply = async (asked, body) => {
 const request = async (id) => (await owner.call('requests-get', { id })).request
 const details = (page) => page.getByRole('complementary', { name: 'Request details' })
 const history = (page) => details(page).getByRole('region', { name: 'History' })
-const quietly = (page) => page.getByRole('switch', { name: 'Do not notify' })
+const quietly = (page) => page.getByRole('switch', { name: 'Don’t notify anyone' })
 
 // open opens a request. Its clipboard can be read.
 async function open(t, id, { as, ...options } = {}) {
@@ -104,7 +104,7 @@ test('nothing is said of people where nobody outside can see a change', inProof,
   const { page } = await open(t, id)
   await page.keyboard.press('s')
   const picker = page.getByRole('dialog', { name: 'Status' })
-  await picker.getByText('Nobody outside will see this', { exact: true }).waitFor()
+  await picker.getByText('No customer will be notified', { exact: true }).waitFor()
   await page.keyboard.press('3')
   await history(page).getByText('changed the status from opened to planned.').waitFor()
   assert.doesNotMatch(await history(page).innerText(), /told/)
@@ -199,7 +199,7 @@ test('changes of several requests, merges and unmerges can be quiet', async (t) 
   await page.getByText('2 selected').waitFor()
   await page.getByRole('toolbar', { name: 'Selected requests' }).getByRole('button', { name: 'Status' }).click()
   const status = page.getByRole('dialog', { name: 'Status' })
-  await status.getByText('The people who asked or voted may see this').waitFor()
+  await status.getByText(/^Up to [2-9] customers will see this$/).waitFor()
   await look(page, 'audience-bulk')
   await quietly(page).focus()
   await key('Space', '3')

@@ -32,7 +32,7 @@ test('requests are hidden with a key, together and in the details', async (t) =>
     await look(page, `hidden-list-${width}`)
   }
   await page.setViewportSize({ width: 1440, height: 900 })
-  await toolbar.getByRole('button', { name: 'Stop hiding' }).waitFor()
+  await toolbar.getByRole('button', { name: 'Unhide' }).waitFor()
   await page.keyboard.press('Escape')
 
   // The filter. A request that is no longer hidden leaves the list.
@@ -49,7 +49,7 @@ test('requests are hidden with a key, together and in the details', async (t) =>
 
   // The switch in the details.
   const details = page.getByRole('complementary', { name: 'Request details' })
-  const control = details.getByRole('switch', { name: 'Outside the team, only the submitter sees it' })
+  const control = details.getByRole('switch', { name: 'Only your team and the submitter can see it' })
   await control.waitFor()
   assert.equal(await control.isChecked(), true)
   for (const width of [1440, 1024, 390, 320]) {

@@ -93,7 +93,7 @@ test('unsaved texts and the address are there after the next login of their user
   await page.keyboard.press('Tab')
   await page.getByRole('button', { name: 'New request' }).click()
   await form.getByLabel('Title').fill('Heard on the phone')
-  await form.getByLabel('Submitter name').fill('Linus')
+  await form.getByLabel('On behalf of').fill('Linus')
   await form.getByLabel('Submitter e-mail').fill('linus@example.com')
   const address = page.url()
   assert.match(address, /request=/)
@@ -128,7 +128,7 @@ test('unsaved texts and the address are there after the next login of their user
   assert.equal(await draft.inputValue(), 'Half of a')
   await other.getByRole('button', { name: 'New request' }).click()
   const again = other.getByRole('dialog', { name: 'New request' })
-  assert.equal(await again.getByLabel('Submitter name').inputValue(), 'Linus')
+  assert.equal(await again.getByLabel('On behalf of').inputValue(), 'Linus')
   assert.equal(await again.getByLabel('Submitter e-mail').inputValue(), 'linus@example.com')
 
   // What is sent is no draft any more.

@@ -170,7 +170,7 @@ test('what applies to all matching requests needs all words', async (t) => {
     await page.getByRole('menuitem', { name: /CSV/ }).waitFor()
     const texts = await page.getByRole('menuitem').allInnerTexts()
     await page.keyboard.press('Escape')
-    return texts.filter((text) => text.includes('Only requests with all words')).length
+    return texts.filter((text) => text.includes('Exact matches only')).length
   }
   await counts('250 requests')
   await quiet(page)

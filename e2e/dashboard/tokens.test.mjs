@@ -139,7 +139,7 @@ test('an admin creates service tokens and revokes any; history, comments and aud
   await services.getByText('keeps working when people leave').waitFor()
   await services.getByRole('button', { name: 'New service token' }).click()
   assert.equal(await page.getByRole('radiogroup', { name: 'Access' }).getByRole('radio').count(), 3)
-  await page.getByRole('dialog').getByText('Like a member').click()
+  await page.getByRole('dialog').getByText('Can also edit, merge and comment').click()
   const desk = Caller.withToken(await make(page, 'Support desk'))
   await page.getByRole('button', { name: 'Done' }).click()
   const row = rowOf(services, 'Support desk')

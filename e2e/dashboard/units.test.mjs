@@ -111,23 +111,23 @@ test('a sentence says who outside will see a change', () => {
   const says = (askers, voters, links, sender = 'Ada', submitter = askers > 0) =>
     units.seenBy({ askers, submitter, voters, links }, { sender }, 'this')
   for (const [sentence, ...params] of [
-    ['Nobody outside will see this', 0, 0, 0],
+    ['No customer will be notified', 0, 0, 0],
     ['Ada will see this', 1, 0, 0],
     ['Ada and 1 voter will see this', 1, 1, 0],
     ['Ada and 12 voters will see this', 1, 12, 0],
     ['12 voters will see this', 0, 12, 0],
     ['1,200 voters will see this', 0, 1200, 0],
-    ['Ada and 1 other who asked will see this', 2, 0, 0],
-    ['Ada, 2 others who asked and 12 voters will see this', 3, 12, 0],
-    ['Ada, 2 others who asked, 12 voters and anyone with a link will see this', 3, 12, 2],
+    ['Ada and 1 other submitter will see this', 2, 0, 0],
+    ['Ada, 2 other submitters and 12 voters will see this', 3, 12, 0],
+    ['Ada, 2 other submitters, 12 voters and anyone with a link will see this', 3, 12, 2],
     ['Anyone with a link will see this', 0, 0, 1],
-    ['1 person who asked will see this', 1, 0, 0, ''],
-    ['2 people who asked and anyone with a link will see this', 2, 0, 1, ''],
-    ['1 person who asked will see this', 1, 0, 0, 'Ada', false],
+    ['1 customer will see this', 1, 0, 0, ''],
+    ['2 customers and anyone with a link will see this', 2, 0, 1, ''],
+    ['1 customer will see this', 1, 0, 0, 'Ada', false],
     ['ada@example.com will see this', 1, 0, 0, 'ada@example.com'],
     ['😀'.repeat(29) + '… will see this', 1, 0, 0, '😀'.repeat(31)],
   ]) assert.equal(says(...params), sentence)
-  assert.equal(units.seenBy({ askers: 0, submitter: false, voters: 0, links: 0 }, { sender: '' }, 'a merge'), 'Nobody outside will see a merge')
+  assert.equal(units.seenBy({ askers: 0, submitter: false, voters: 0, links: 0 }, { sender: '' }, 'a merge'), 'No customer will be notified')
 })
 
 test('the history says how many people were told', () => {

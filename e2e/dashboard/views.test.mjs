@@ -161,11 +161,11 @@ test('everything from one person is a list', async (t) => {
   const { requests } = await owner.call('requests-list', { query: 'prices' })
   await owner.call('votes-add', { request_id: requests[0].id, email: 'ADA@example.org', name: 'Ada' })
   await list(page).getByRole('option', { name: /Dark mode/ }).click()
-  await page.getByRole('link', { name: 'All requests and votes of this person' }).click()
+  await page.getByRole('link', { name: /^See all from / }).click()
   await shows(page, 'Dark mode', 'Sound', 'Prices')
   const card = page.getByRole('region', { name: 'Person' })
   await card.getByText('ada@example.org').first().waitFor()
-  await card.getByText('Details of the latest submission').click()
+  await card.getByText('Device and page').click()
   await card.getByRole('link', { name: /shop\.example/ }).waitFor()
   await look(page, 'person')
 

@@ -125,7 +125,7 @@ func (a *API) webhooksDelete(ctx context.Context, c caller, in webhookParams) (d
 
 type webhooksSecretParams struct {
 	ID     feedback.ID `json:"id" format:"uuid" doc:"The webhook."`
-	Rotate bool        `json:"rotate,omitempty" doc:"Create a new secret. Both sign for 24 hours."`
+	Rotate bool        `json:"rotate,omitempty" doc:"Create a new secret. The old one keeps working for 24 hours."`
 }
 
 func (a *API) webhooksSecret(ctx context.Context, c caller, in webhooksSecretParams) (webhook.Secret, error) {

@@ -4921,7 +4921,7 @@ export interface components {
              * @description The webhook.
              */
             id: string;
-            /** @description Create a new secret. Both sign for 24 hours. */
+            /** @description Create a new secret. The old one keeps working for 24 hours. */
             rotate?: boolean;
         };
         WebhooksUpdateParams: {

@@ -34,7 +34,7 @@ export function Digest() {
   if (digest.data === undefined) return <Failure error={digest.error} onRetry={() => void digest.refetch()} />;
   return (
     <div className="stack">
-      <p className="quiet small">What came in and what moved since the last one, at 7:00 UTC. If nothing happened, no e-mail is sent.</p>
+      <p className="quiet small">New requests and status changes, at 7:00 UTC. If nothing happened, no e-mail is sent.</p>
       <Radios
         label="How often"
         value={change.isPending ? change.variables : digest.data}

@@ -19,7 +19,7 @@ export function IssuesSection({ app }: { app: App }) {
     <SettingsForm form={form} done="Saved.">
       <p className="quiet">
         Enter the address of the page where your tracker creates issues. Each request then has a button that opens this page, filled in.
-        Paste the address of the new issue into the request. Gatherkit stores no password or token of the tracker.
+        Paste the link of the new issue into the request. Gatherkit stores no password or token of the tracker.
       </p>
       {!form.readOnly && (
         <div className="row" role="group" aria-label="Start with">

@@ -42,9 +42,9 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
           {picker("tags", "Tags", <TagIcon size={16} />)}
           {picker("assignee", "Assignee", <PersonIcon size={16} />)}
           {picker("eta", "ETA", <CalendarIcon size={16} />)}
-          <Button small kind="quiet" aria-label={hidden ? "Stop hiding" : "Hide"} onPress={() => void update(target, { hidden: !hidden })}>
+          <Button small kind="quiet" aria-label={hidden ? "Unhide" : "Hide"} onPress={() => void update(target, { hidden: !hidden })}>
             <HiddenIcon size={16} />
-            <span className="bulk-words">{hidden ? "Stop hiding" : "Hide"}</span>
+            <span className="bulk-words">{hidden ? "Unhide" : "Hide"}</span>
           </Button>
           {!all && picker("merge", "Merge", <MergeIcon size={16} />)}
           <Button small kind="quiet" aria-label="Delete" onPress={() => void remove(target)}>

@@ -50,7 +50,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   };
   return (
     <div className="facets">
-      {!ranked && <p className="facets-caption">Counts of requests that match the other filters</p>}
+      {!ranked && <p className="facets-caption">How many you’d see with each filter</p>}
       <Facet
         label="Folder"
         counted={!ranked}

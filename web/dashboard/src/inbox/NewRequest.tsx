@@ -71,7 +71,7 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
         rows={5}
       />
       <div className="new-person">
-        <Field label="Submitter name" hint="Counts as a vote." value={name} onChange={setName} maxLength={200} autoComplete="off" />
+        <Field label="On behalf of" hint="Adds their vote." value={name} onChange={setName} maxLength={200} autoComplete="off" />
         <Field
           label="Submitter e-mail"
           type="email"

@@ -24,7 +24,7 @@ export function ViewMenu({ search }: { search: Search }) {
         button={
           <AriaButton className="view-menu">
             <span className="view-menu-name">{name}</span>
-            {filtersDiffer(search, place.search) && <span className="quiet small">filtered</span>}
+            {filtersDiffer(search, place.search) && <span className="quiet small">· {search.q ? "search results" : "filtered"}</span>}
             <DownIcon size={16} />
           </AriaButton>
         }

@@ -67,7 +67,7 @@ export function useInboxCommands(moves: Moves): void {
     box === "live" ? pickers.map(([kind, name, key]) => ({ name, group, keys: [key], run: on((target) => pick(kind, target)) })) : [];
   if (box === "live") {
     edit.push({ name: "Hide", group, keys: ["h"], run: on((target) => changes.update(target, { hidden: true })) });
-    edit.push({ name: "Stop hiding", group, keys: ["shift+h"], run: on((target) => changes.update(target, { hidden: false })) });
+    edit.push({ name: "Unhide", group, keys: ["shift+h"], run: on((target) => changes.update(target, { hidden: false })) });
   }
   const moving: Record<Box, Command[]> = {
     live: [{ name: "Delete", group, keys: ["#", "Delete"], run: on(changes.remove) }],

@@ -23,7 +23,11 @@ export function LoginPage() {
   return (
     <Narrow title="Log in" intro={demo.password && "This is a demo, so the login is filled in. Its data is deleted when it stops."}>
       <LoginForm />
-      {!demo.password && <p className="quiet small">Forgot your password? Ask an admin for a password reset link.</p>}
+      {!demo.password && (
+        <p className="quiet small">
+          Forgot your password? Ask an admin for a password reset link. Sole owner? Run <code>gatherkit user set-password</code>.
+        </p>
+      )}
     </Narrow>
   );
 }

@@ -90,7 +90,7 @@ function SetupForm({ token }: { token: string }) {
           value={email}
           onChange={setEmail}
           error={form.errorOf("email")}
-          hint="You log in with it."
+          hint="Used to log in."
           isRequired
         />
         <Field

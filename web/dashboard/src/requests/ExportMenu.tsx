@@ -9,7 +9,7 @@ import { notifyError } from "../ui/notices";
 // ExportMenu downloads the requests that match a filter. With words, it says that a request
 // needs all words of the query, because the list also shows others.
 export function ExportMenu({ where, words, button }: { where: Where; words?: boolean; button: ReactElement }) {
-  const only = words && <small>Only requests with all words</small>;
+  const only = words && <small>Exact matches only</small>;
   return (
     <Menu label="Export" button={button}>
       <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV">

@@ -101,7 +101,7 @@ function AddLink({ form: element, onAdd }: AddProps) {
       <Field
         hideLabel
         label="Address of an issue"
-        placeholder="Paste the address of an issue"
+        placeholder="Paste an issue link"
         inputMode="url"
         maxLength={longestAddress}
         value={url}

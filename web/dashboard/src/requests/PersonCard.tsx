@@ -29,11 +29,11 @@ export function PersonCard({ person }: { person: Person }) {
         <p className="quiet small">
           {email && name && <a href={mail(email)}>{email}</a>}
           {external_id && (name || email) && <span>External ID {external_id}</span>}
-          <span>Everything that this person asked for or voted for</span>
+          <span>Requests and votes</span>
         </p>
         {latest && Object.keys(latest.metadata).length > 0 && (
           <details className="small">
-            <summary>Details of the latest submission</summary>
+            <summary>Device and page</summary>
             <dl className="properties"><Metadata of={latest} /></dl>
           </details>
         )}

@@ -82,7 +82,7 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
             isDisabled={!editable}
             onChange={(hidden) => void update({ requests: [request] }, { hidden })}
           >
-            Outside the team, only the submitter sees it
+            Only your team and the submitter can see it
           </Switch>
         </Property>
       )}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { Switch } from "../ui/choices";
-import { seenBy } from "./audience";
+import { mayBeSeen, seenBy } from "./audience";
 import { besideQuery } from "./details";
 import { rowOf } from "./rows";
 import type { Target } from "./target";
@@ -19,9 +19,9 @@ export function SeenBy({ target, what, comment }: SeenByProps) {
   const one = first && !others.length ? rowOf(first) : undefined;
   const { data, error } = useQuery({ ...besideQuery(one?.id ?? ""), enabled: !!one });
   let text = "";
-  if (!one) text = "The people who asked or voted may see this";
+  if (!one) text = mayBeSeen(target);
   else if (data) text = seenBy({ ...data.audience, ...(comment && { voters: 0 }) }, one, what ?? "this");
-  else if (error) text = "Could not load who will see this";
+  else if (error) text = "Couldn’t load who will see this";
   return <p className="seen-by" role={what ? undefined : "status"}>{text}</p>;
 }
 
@@ -43,5 +43,5 @@ export function PickerAudience({ target, quiet, onQuiet }: Props) {
 
 // QuietSwitch makes a change quiet: the people who asked or voted are not told.
 export function QuietSwitch({ quiet, onQuiet }: Omit<Props, "target">) {
-  return <Switch isSelected={quiet} onChange={onQuiet}>Do not notify</Switch>;
+  return <Switch isSelected={quiet} onChange={onQuiet}>Don’t notify anyone</Switch>;
 }

@@ -49,8 +49,8 @@ export function Similar({ request }: { request: FeatureRequest }) {
           {similar.data.slice(0, shown).map((other) => (
             <RequestLine key={other.id} request={other} app={request.app_id}>
               {member && (
-                <Button small kind="quiet" aria-label={`Merge into ${other.title}`} onPress={() => void mergeInto(other.id)}>
-                  Merge
+                <Button small kind="quiet" aria-label={`Merge into this: ${other.title}`} onPress={() => void mergeInto(other.id)}>
+                  Merge into this
                 </Button>
               )}
             </RequestLine>

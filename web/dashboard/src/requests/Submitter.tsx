@@ -47,7 +47,7 @@ export function Submitter({ request }: { request: FeatureRequest }) {
         <Metadata of={request} />
       </dl>
       {personOf(request.submitter) && (
-        <p className="small"><PersonLink of={request.submitter}>All requests and votes of this person</PersonLink></p>
+        <p className="small"><PersonLink of={request.submitter}>See all from {name || email || external_id}</PersonLink></p>
       )}
     </Section>
   );

@@ -2,6 +2,7 @@ import type { Result } from "../api/call";
 import { cut } from "../text/cut";
 import { count } from "../ui/marks";
 import type { Row } from "./rows";
+import type { Target } from "./target";
 
 type Audience = Result<"requests-get">["audience"];
 
@@ -13,14 +14,20 @@ export function seenBy({ askers, submitter, voters, links }: Audience, { sender 
   const others = name ? askers - 1 : askers;
   const parts = [
     ...(name ? [name] : []),
-    ...(others > 0 ? [`${count(others, name ? "other" : "person", name ? "others" : "people")} who asked`] : []),
+    ...(others > 0 ? [count(others, name ? "other submitter" : "customer")] : []),
     ...(voters ? [count(voters, "voter")] : []),
     ...(links ? ["anyone with a link"] : []),
   ];
   const last = parts.pop();
-  if (!last) return `Nobody outside will see ${what}`;
+  if (!last) return "No customer will be notified";
   if (!parts.length && links) return `Anyone with a link will see ${what}`;
   return `${parts.length ? `${parts.join(", ")} and ` : ""}${last} will see ${what}`;
+}
+
+// mayBeSeen says at most how many people outside the team will see a change of many requests.
+export function mayBeSeen(target: Target): string {
+  const votes = "requests" in target ? target.requests.reduce((sum, one) => sum + one.votes, 0) : 0;
+  return votes ? `Up to ${count(votes, "customer")} will see this` : "Customers who asked or voted may see this";
 }
 
 function short(name: string): string {

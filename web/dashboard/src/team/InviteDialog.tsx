@@ -58,7 +58,7 @@ function InviteForm({ onCancel, onLink }: { onCancel(): void; onLink(link: Perso
         isRequired
         autoComplete="off"
         error={form.errorOf("email")}
-        hint="They use it to log in."
+        hint="Used to log in."
       />
       <Radios<Role> label="Role" value={role} options={rolesToGive(mine)} onChange={setRole} error={form.errorOf("role")} />
       {mail && <Switch isSelected={send} onChange={setSend}>Also send the link by e-mail</Switch>}

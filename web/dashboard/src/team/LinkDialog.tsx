@@ -22,7 +22,7 @@ export function LinkDialog({ link, onClose }: { link: PersonalLink | null; onClo
         <>
           <p>
             {link.sentTo ? `Sent to ${link.sentTo}. You can also give ` : "Give "}
-            this link to {link.name} yourself. With it, they{" "}
+            this link to {link.name} yourself. {link.name} can use it to{" "}
             {link.purpose === "recovery" ? "set a new password. This ends all their sessions." : "choose a password and join."}
           </p>
           <div className="personal-link">

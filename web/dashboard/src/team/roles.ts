@@ -4,10 +4,10 @@ import type { Member, Role } from "../api/types";
 export const roleNames: Record<Role, string> = { viewer: "Viewer", member: "Member", admin: "Admin", owner: "Owner" };
 
 const hints: Record<Role, string> = {
-  viewer: "Can view everything, but change nothing.",
+  viewer: "Read only.",
   member: "Can also edit, merge and comment on requests.",
   admin: "Can also manage apps and the team.",
-  owner: "Can also manage owners.",
+  owner: "Full access, including other owners.",
 };
 
 // rolesToGive returns the roles that a role can give. Only owners can make someone an owner.

@@ -60,7 +60,7 @@ export function NewToken({ kind, onClose }: { kind: Token["kind"]; onClose(): vo
             autoFocus
             autoComplete="off"
             error={form.errorOf("name")}
-            hint="Name the program that uses it, such as “Weekly report”."
+            hint="For example, Weekly report."
           />
           <Radios<Token["scope"]>
             label="Access"

@@ -16,9 +16,9 @@ export const newNames: Record<Token["kind"], string> = { personal: "New token", 
 
 // What a token may do. The hints name the role that the audit log and the API use.
 export const scopes: { id: Token["scope"]; name: string; hint: string }[] = [
-  { id: "viewer", name: "View", hint: "Like a viewer: changes nothing." },
-  { id: "member", name: "View and edit", hint: "Like a member: also edits, merges and comments on requests." },
-  { id: "admin", name: "View, edit and manage apps", hint: "Like an admin, but it cannot change the team." },
+  { id: "viewer", name: "View", hint: "Read only." },
+  { id: "member", name: "View and edit", hint: "Can also edit, merge and comment on requests." },
+  { id: "admin", name: "View, edit and manage apps", hint: "Can also manage apps, but not the team." },
 ];
 
 // useRevoke revokes a token. If somebody else was faster, it says so.

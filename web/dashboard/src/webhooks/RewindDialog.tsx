@@ -9,6 +9,7 @@ import { Field } from "../ui/Field";
 import { number } from "../ui/marks";
 import { notify } from "../ui/notices";
 import { put } from "./data";
+import { placeOf } from "./State";
 
 // RewindDialog sets the position in the log.
 export function RewindDialog({ webhook: { id, health }, onClose }: { webhook: Webhook; onClose(): void }) {
@@ -17,14 +18,14 @@ export function RewindDialog({ webhook: { id, health }, onClose }: { webhook: We
     const { webhook } = await call("webhooks-rewind", { id, after: Number(after) });
     await put(webhook);
     onClose();
-    notify(`Everything after number ${number(webhook.health.position)} is delivered.`);
+    notify(`Everything after number ${number(webhook.health.position)} is sent again.`);
   }, { after });
   return (
-    <Dialog title="Go back to…" isOpen onClose={onClose}>
+    <Dialog title="Replay from…" isOpen onClose={onClose}>
       <form className="stack" onSubmit={form.onSubmit}>
-        <p>The endpoint receives again what comes after this number, with the same ids. A higher number skips what is in between.</p>
+        <p>Events after this number are sent again, with the same ids. A higher number skips the events in between.</p>
         <Field
-          label="Deliver everything after number"
+          label="Replay events after number"
           value={after}
           onChange={setAfter}
           isRequired
@@ -32,11 +33,11 @@ export function RewindDialog({ webhook: { id, health }, onClose }: { webhook: We
           autoComplete="off"
           inputMode="numeric"
           error={form.errorOf("after") ?? form.error}
-          hint={`It is at ${health.position}, and the log ends at ${health.position + health.behind}.`}
+          hint={`${placeOf(health)}.`}
         />
         <div className="dialog-actions">
           <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={form.sending}>Go</Button>
+          <Button type="submit" kind="primary" isPending={form.sending}>Replay</Button>
         </div>
       </form>
     </Dialog>

@@ -16,7 +16,7 @@ export function SecretSection({ webhook }: { webhook: Webhook }) {
   const secret = useMutation({
     mutationFn: (rotate: boolean) => call("webhooks-secret", { id: webhook.id, ...(rotate && { rotate }) }),
     onSuccess: (_, rotate) => {
-      if (rotate) notify("Secret rotated. Both sign for 24 hours.");
+      if (rotate) notify("Secret rotated. The old one keeps working for 24 hours.");
       setAsking(false);
     },
     gcTime: 0,
@@ -40,11 +40,14 @@ export function SecretSection({ webhook }: { webhook: Webhook }) {
       </div>
       {!asking && failed}
       <p role="status" className="hook-until">
-        {data?.previous_valid_until && `Both secrets sign until ${moment(data.previous_valid_until)}.`}
+        {data?.previous_valid_until && `The old secret works until ${moment(data.previous_valid_until)}.`}
       </p>
       {asking && (
         <Dialog title="Rotate the secret?" isOpen onClose={() => setAsking(false)}>
-          <p>A new secret is created, and both sign for 24 hours. Replace it in your endpoint within that time. Any older one ends now.</p>
+          <p>
+            The old secret keeps working for 24 hours, so replace it in your endpoint within that time. Any older secret stops
+            working now.
+          </p>
           {failed}
           <div className="dialog-actions">
             <Button onPress={() => setAsking(false)} autoFocus>Cancel</Button>

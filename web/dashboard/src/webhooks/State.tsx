@@ -23,6 +23,12 @@ export function State({ webhook: { state, health } }: { webhook: Webhook }) {
   return line("good", behind ? `Delivering, ${number(behind)} behind` : "Up to date");
 }
 
+// placeOf says how far a webhook has come in the log of changes.
+export function placeOf({ position, behind }: Webhook["health"]): string {
+  const place = `(${number(position)} of ${number(position + behind)})`;
+  return behind ? `${number(behind)} behind ${place}` : `Caught up ${place}`;
+}
+
 // soon returns when something happens, such as "in 5 minutes".
 const soon = (at: string) => (Date.parse(at) - Date.now() < 60_000 ? "in a moment" : ago(at));
 

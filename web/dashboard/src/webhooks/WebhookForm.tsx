@@ -69,7 +69,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           isRequired
           autoComplete="off"
           error={form.errorOf("name")}
-          hint="Name what receives the events, such as “Support desk”."
+          hint="For example, Support desk."
         />
         <Field
           label="Address"
@@ -92,7 +92,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             onChange={setInternal}
             hint="Internal comments, links to issues, quarantine and changes of the account."
           >
-            Also what only the team sees
+            Include internal events
           </Switch>
           <p role="status" className="hook-warning">
             {internal && format !== "events" && <><WarningIcon size={16} />Everybody in the chat can read it then.</>}

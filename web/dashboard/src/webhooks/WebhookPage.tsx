@@ -8,7 +8,6 @@ import { Button } from "../ui/Button";
 import { focusPage } from "../ui/focus";
 import { WebhookIcon } from "../ui/icons";
 import { notify } from "../ui/notices";
-import { number } from "../ui/marks";
 import { EmptyState, Failure, Skeleton } from "../ui/states";
 import { Attempts } from "./Attempts";
 import { DeleteDialog } from "./DeleteDialog";
@@ -18,7 +17,7 @@ import { kindName } from "./kinds";
 import { RewindDialog } from "./RewindDialog";
 import { SecretSection } from "./SecretSection";
 import { SentDialog } from "./SentDialog";
-import { Facts, State } from "./State";
+import { Facts, placeOf, State } from "./State";
 import { WebhookForm } from "./WebhookForm";
 import "./webhooks.css";
 
@@ -65,14 +64,14 @@ function Sections({ webhook }: { webhook: Webhook }) {
         <div>
           <State webhook={webhook} />
           <Facts webhook={webhook} />
-          <p className="quiet small number">At number {number(health.position)} of {number(health.position + health.behind)} in the log</p>
+          <p className="quiet small number">{placeOf(health)}</p>
         </div>
         <div className="row">
           <Button kind="primary" onPress={() => send.mutate(0)}>Send a test</Button>
           <Button isPending={turn.isPending} onPress={() => turn.mutate(state === "on" ? "paused" : "on")}>
             {state === "on" ? "Pause" : "Turn on"}
           </Button>
-          <Button onPress={() => setOpen("rewind")}>Go back to…</Button>
+          <Button onPress={() => setOpen("rewind")}>Replay from…</Button>
           {health.retry_at && <Button isPending={turn.isPending} onPress={tryNow}>Try now</Button>}
         </div>
       </section>
@@ -84,7 +83,7 @@ function Sections({ webhook }: { webhook: Webhook }) {
           <dt>Sends</dt>
           <dd>{kinds.length ? <ul>{kinds.map((kind) => <li key={kind}>{kindName(kind)}</li>)}</ul> : "Everything"}</dd>
           <dt>Internal</dt>
-          <dd>{internal ? "Also what only the team sees" : "Without what only the team sees"}</dd>
+          <dd>{internal ? "Include internal events" : "Public events only"}</dd>
         </dl>
         <div className="row">
           <Button onPress={() => setOpen("edit")}>Edit…</Button>

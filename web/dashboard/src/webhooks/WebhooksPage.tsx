@@ -15,7 +15,7 @@ import "./webhooks.css";
 
 export default function WebhooksPage() {
   return (
-    <AdminPage title="Webhooks" about="A webhook sends what happens to another service, at once." what="the webhooks of the team">
+    <AdminPage title="Webhooks" about="Send events to Slack or your own service in real time." what="the webhooks of the team">
       <List />
     </AdminPage>
   );

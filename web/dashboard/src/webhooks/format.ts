@@ -2,7 +2,7 @@ import type { Webhook } from "../api/types";
 
 // The formats. The hints say what is sent, and where the address comes from.
 export const formats: { id: Webhook["format"]; name: string; hint: string }[] = [
-  { id: "events", name: "Signed JSON", hint: "Events for a program of yours. The address is its endpoint." },
+  { id: "events", name: "Signed JSON", hint: "Events as JSON for your own endpoint." },
   { id: "slack", name: "Slack", hint: "Messages in a channel. Create a Slack app with Incoming Webhooks, and add one for the channel." },
   { id: "discord", name: "Discord", hint: "Messages in a channel. The address is in its settings, under Integrations, Webhooks." },
   {

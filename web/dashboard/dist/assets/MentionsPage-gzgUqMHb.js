@@ -1,0 +1,1 @@
+export{o as default}from"./pages-8ci2GL4F.js";
