@@ -111,7 +111,8 @@ func TestMailPages(t *testing.T) {
 		}
 		want("asked")
 		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=stop"), http.StatusOK, "Yes, e-mail me")
-		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm", "Sec-Fetch-Site", "cross-site"), http.StatusForbidden, "another site")
+		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm", "Sec-Fetch-Site", "cross-site"),
+			http.StatusForbidden, "another site")
 		wantPage(t, s.mailCall(http.MethodPost, stopPath, stopAll, "{}", "Content-Type", "application/json"),
 			http.StatusUnsupportedMediaType, "List-Unsubscribe=One-Click")
 		want("asked")

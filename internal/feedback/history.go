@@ -33,7 +33,7 @@ type EventActor struct {
 }
 
 // actorNames are the names of actors without a name of their own.
-var actorNames = map[string]string{ //nolint:gosec // it contains no credentials
+var actorNames = map[string]string{
 	ByUser: "A former user", ByToken: "A former token", ByAPIKey: "A visitor",
 	ByCommand: "An operator", ByService: "The service",
 }

@@ -14,6 +14,7 @@ func TestParseServer(t *testing.T) {
 	for address, want := range map[string]mail.Server{
 		"smtps://a%40b.example:p%2Fw@mail.example.com":        {Host: "mail.example.com", Port: 465, From: "a@b.example"},
 		"smtp://u:p@mail.example.com?from=f@example.com":      {Host: "mail.example.com", Port: 587, From: "f@example.com"},
+		"smtp://localhost?from=f@bücher.example":              {Host: "localhost", Port: 587, From: "f@xn--bcher-kva.example"},
 		"smtp://localhost:2525/?from=f@example.com":           {Host: "localhost", Port: 2525, From: "f@example.com"},
 		"smtps://u:p@[2001:db8::1]:4650?from=f%40example.com": {Host: "2001:db8::1", Port: 4650, From: "f@example.com"},
 	} {

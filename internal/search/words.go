@@ -169,17 +169,12 @@ var vowelled = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syr
 // digit returns the ASCII digit with the value of a decimal digit. Each script has its digits in order and next to each
 // other, from zero to nine (Unicode Standard, section 4.6).
 func digit(r rune) byte {
-	for _, digits := range unicode.Nd.R16 {
-		if rune(digits.Lo) <= r && r <= rune(digits.Hi) {
-			return '0' + byte((r-rune(digits.Lo))%10)
-		}
+	value := byte('0')
+	for value < '9' && unicode.Is(unicode.Nd, r-1) {
+		r--
+		value++
 	}
-	for _, digits := range unicode.Nd.R32 {
-		if rune(digits.Lo) <= r && r <= rune(digits.Hi) {
-			return '0' + byte((r-rune(digits.Lo))%10)
-		}
-	}
-	return '0'
+	return value
 }
 
 // nukta is the combining class of the dot that makes another consonant of one of an Indian script.

@@ -149,14 +149,15 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		}
 		// The page is among the next people of each request that counts. The key of a person begins with a letter, so
 		// it is less than '~'. CROSS JOIN keeps SQLite from walking over the votes for all requests, which an index has in
-		// the order of the people.
+		// the order of the people. IS NULL instead of NOT EXISTS keeps PostgreSQL from reading all votes of the account into
+		// a hash table.
 		voters, err := database.All(ctx, s.db.Reader(), scanVoter,
 			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM `+countingHere+` c CROSS JOIN votes v
 			WHERE v.account_id = $1 AND v.request_id = c.id AND v.person > $3 AND v.person <= COALESCE(
 				(SELECT n.person FROM votes n WHERE n.account_id = $1 AND n.request_id = c.id AND n.person > $3
 					ORDER BY n.person LIMIT 1 OFFSET CAST($4 AS BIGINT) - 1), '~')
-			AND NOT EXISTS (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
-				AND o.request_id IN `+countingHere+`)
+			AND (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
+				AND o.request_id IN `+countingHere+` LIMIT 1) IS NULL
 			ORDER BY v.person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
 		if err != nil || len(voters) > 0 || after != "" || r.Votes != 1 {
 			return voters, r.Votes, err
