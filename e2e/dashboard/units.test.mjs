@@ -143,6 +143,10 @@ test('tags and names are compared without case and surrounding white space', () 
   assert.equal(units.fold('Γιώργος'), units.fold('ΓΙΏΡΓΟΣ'))
   assert.equal(units.fold('\ufeffBu\u00adg\u200b '), 'bug')
   assert.equal(units.fold('ÉTÉ'), units.fold('été'))
+  for (const [one, other, same] of [
+    ['ΝΊΚΟΣ@BÜCHER.example', ' νίκος@xn--bcher-kva.example\u200b', true], ['strauß@a.example', 'strauss@a.example', false],
+    ['ada@faß.example', 'ada@fass.example', false], ['ada@[1', 'ADA@[1', true],
+  ]) assert.equal(units.foldEmail(one) === units.foldEmail(other), same, one)
 })
 
 test('shared returns a value that all requests of a target have', () => {

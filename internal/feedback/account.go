@@ -96,13 +96,22 @@ func Fold(s string) string {
 	if IsASCII(s) {
 		return strings.ToLower(strings.TrimSpace(s))
 	}
-	folded := cases.Fold().String(norm.NFC.String(runes.Remove(invisible).String(s)))
+	folded := cases.Fold().String(visible(s))
 	return strings.TrimSpace(norm.NFC.String(strings.ToLower(folded))) // Fold swaps upper and lower case in Cherokee
 }
 
-// FoldEmail returns the form in which e-mail addresses are compared: as Fold does, and with the domain as DNS has it.
-// RFC 5321 allows local parts to differ by case, but no common provider uses that.
-func FoldEmail(s string) string { return EmailWithDNSName(Fold(s)) }
+func visible(s string) string { return norm.NFC.String(runes.Remove(invisible).String(s)) }
+
+// FoldEmail returns the form in which e-mail addresses are compared: as Fold does, but letter by letter, and with the
+// domain as DNS has it. strauß and strauss are two mailboxes, and two domains (RFC 5891). RFC 5321 allows local parts to
+// differ by case, but no common provider uses that.
+func FoldEmail(s string) string {
+	if IsASCII(s) {
+		return Fold(s)
+	}
+	s = EmailWithDNSName(strings.TrimSpace(visible(s)))
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(s)))
+}
 
 // EmailWithDNSName returns an e-mail address with its domain as DNS has it: xn--bcher-kva.example for bücher.example
 // (RFC 5891). A domain that DNS cannot have stays as it is.

@@ -71,6 +71,8 @@ func TestSameEmails(t *testing.T) {
 		{"rené@example.com", "rene\u0301@example.com", "RENÉ@example.com", "RENE\u0301@example.com"},
 		{"ada@bücher.example", "ada@xn--bcher-kva.example", "ada@BU\u0308CHER.example", "ADA@XN--BCHER-KVA.example"},
 		{"ada@例え.jp", "ada@xn--r8jz45g.jp"},
+		{"νίκος@example.com", "ΝΊΚΟΣ@example.com", "νίκοσ@EXAMPLE.com"},
+		{"\ufeffada@bücher.example", "ada@bücher.example\u200b ", "ada@b\u00adücher.example"},
 	} {
 		for _, other := range same[1:] {
 			if FoldEmail(other) != FoldEmail(same[0]) {
@@ -83,6 +85,8 @@ func TestSameEmails(t *testing.T) {
 		{"rene@example.com", "rené@example.com"},
 		{"ada@bücher.example", "ada@bucher.example"},
 		{"xn--bcher-kva@a.example", "bücher@a.example"},
+		{"strauß@a.example", "strauss@a.example"},
+		{"ada@faß.example", "ada@fass.example"},
 	} {
 		if FoldEmail(different[0]) == FoldEmail(different[1]) {
 			t.Errorf("%q is %q", different[0], different[1])

@@ -109,12 +109,14 @@ func (p PortalSettings) Holds(signedIn bool, texts ...string) bool {
 	if p.Moderation == HoldAll || p.Moderation == HoldAnonymous && !signedIn {
 		return true
 	}
+	if len(p.HeldWords) == 0 {
+		return false
+	}
+	fold := func(text string) string { return Fold(norm.NFKC.String(text)) } // NFKC replaces full-width letters
+	written := fold(strings.Join(texts, "\n"))
 	return slices.ContainsFunc(p.HeldWords, func(word string) bool {
-		word = Fold(norm.NFKC.String(word)) // NFKC replaces full-width letters
-		if word == "" {
-			return false
-		}
-		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(Fold(norm.NFKC.String(text)), word) })
+		word = fold(word)
+		return word != "" && strings.Contains(written, word)
 	})
 }
 
