@@ -64,6 +64,7 @@ type View struct {
 	q      database.Queryer
 	key    string // of the person or the browser; "" if nothing is known
 	reader feedback.Reader
+	shown  map[string]bool // the tags that visitors see, folded once for all ideas of a page; see ShowsTag
 }
 
 // Read calls read with the state of a portal. It returns ErrPortalNotFound if there is no portal, if it is off, or

@@ -55,7 +55,13 @@ func (v *View) idea(r feedback.Request) Idea {
 
 // ShowsTag reports whether visitors see a tag.
 func (v *View) ShowsTag(tag string) bool {
-	return slices.ContainsFunc(v.App.Settings.Portal.Tags, func(shown string) bool { return feedback.Fold(shown) == feedback.Fold(tag) })
+	if v.shown == nil {
+		v.shown = map[string]bool{}
+		for _, one := range v.App.Settings.Portal.Tags {
+			v.shown[feedback.Fold(one)] = true
+		}
+	}
+	return v.shown[feedback.Fold(tag)]
 }
 
 // ideas adds to requests what the visitor has to do with them.

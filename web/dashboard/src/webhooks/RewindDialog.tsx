@@ -18,7 +18,7 @@ export function RewindDialog({ webhook: { id, health }, onClose }: { webhook: We
     const { webhook } = await call("webhooks-rewind", { id, after: Number(after) });
     await put(webhook);
     onClose();
-    notify(`Everything after number ${number(webhook.health.position)} is sent again.`);
+    notify(`Everything after number ${number(webhook.health.position)} is sent.`);
   }, { after });
   return (
     <Dialog title="Replay from…" isOpen onClose={onClose}>

@@ -1,1 +1,0 @@
-import{zn as e}from"./ui-CeSh9p_p.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
