@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -156,22 +157,26 @@ func credentialsOf(o *op) string {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := newService(t, storetest.SQLite(t))
-	for _, o := range s.api.order {
-		if o.guard != guardBearer {
-			continue
-		}
-		for _, role := range feedback.Roles() {
+	for _, role := range feedback.Roles() {
+		account, changed := "", true
+		for _, o := range s.api.order {
+			if o.guard != guardBearer {
+				continue
+			}
 			t.Run(o.name+"/"+string(role), func(t *testing.T) {
-				account := o.name + "." + string(role)
-				s.anotherAccount(account)
-				s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
-				s.names["comment"], s.names["session"], s.names["link"] = s.comment(role), s.session(string(role)), s.issueLink()
-				s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
-				s.names["token"], _ = s.token(string(role), `{"name":"CI","scope":"viewer"}`)
-				s.names["webhook"], s.names["entry"] = s.webhook("owner"), s.entry("owner", s.names["app"])
-				s.addRemarks()
+				if changed {
+					account = o.name + "." + string(role)
+					s.anotherAccount(account)
+					s.names["request"], s.names["other_request"], s.names["spam"] = s.submit("T"), s.submit("U"), s.submitSpam("S")
+					s.names["comment"], s.names["session"], s.names["link"] = s.comment(role), s.session(string(role)), s.issueLink()
+					s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
+					s.names["token"], _ = s.token(string(role), `{"name":"CI","scope":"viewer"}`)
+					s.names["webhook"], s.names["entry"] = s.webhook("owner"), s.entry("owner", s.names["app"])
+					s.addRemarks()
+				}
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")
 				got := s.call(o.name, string(role), s.filled(body))
+				changed = got.status == http.StatusOK && !onlyReads.MatchString(o.name)
 				if want := role.Allows(o.role); want != (got.status == http.StatusOK) || !want && got.code(t) != "auth.forbidden" {
 					t.Errorf("%d %s", got.status, got.body)
 				}
@@ -179,6 +184,9 @@ func TestRoles(t *testing.T) {
 		}
 	}
 }
+
+// onlyReads matches the names of operations that change nothing.
+var onlyReads = regexp.MustCompile(`-(attempts|blocked|check|facets|get|held|history|list|me|similar|stats)$`)
 
 // anotherAccount creates an account with users and an app, which get the names of those of the
 // first account.
