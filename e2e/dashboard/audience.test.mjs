@@ -71,7 +71,7 @@ test('a status says who will see it, and the history who was told', async (t) =>
   await quiet(page)
   await everywhere(page, 'audience-status', picker)
   await page.keyboard.press('3')
-  await history(page).getByText('changed the status from opened to planned. 3 people were told.').waitFor()
+  await history(page).getByText('changed the status from Open to Planned. 3 people were told.').waitFor()
   assert.equal(await unread(asked.reader), 1)
 
   // The next one is quiet, by the keyboard alone.
@@ -83,14 +83,14 @@ test('a status says who will see it, and the history who was told', async (t) =>
   assert.equal(await quietly(page).isChecked(), true)
   await page.keyboard.press('5')
   await picker.waitFor({ state: 'detached' })
-  await history(page).getByText('changed the status from planned to completed. Nobody was told.').waitFor()
+  await history(page).getByText('changed the status from Planned to Completed. Nobody was told.').waitFor()
   const { result } = await outside('widget-my-requests', { reader: asked.reader, seen_until: new Date().toISOString() })
   assert.deepEqual([result.requests[0].status, await unread(asked.reader)], ['completed', 0])
 
   // Quiet is only for that change, but an undo is always quiet.
   await page.keyboard.press('u')
   await until(async () => (await request(asked.id)).status === 'planned')
-  await history(page).getByText('changed the status from completed to planned. Nobody was told.').waitFor()
+  await history(page).getByText('changed the status from Completed to Planned. Nobody was told.').waitFor()
   await page.keyboard.press('s')
   await picker.waitFor()
   assert.equal(await quietly(page).isChecked(), false)
@@ -106,7 +106,7 @@ test('nothing is said of people where nobody outside can see a change', inProof,
   const picker = page.getByRole('dialog', { name: 'Status' })
   await picker.getByText('No customer will be notified', { exact: true }).waitFor()
   await page.keyboard.press('3')
-  await history(page).getByText('changed the status from opened to planned.').waitFor()
+  await history(page).getByText('changed the status from Open to Planned.').waitFor()
   assert.doesNotMatch(await history(page).innerText(), /told/)
 })
 

@@ -71,7 +71,7 @@ test(`${told} requests`, async (t) => {
   const before = await planned()
   await change('to a status', '3', `${told} requests are now Planned`)
   assert.equal(await planned(), count)
-  await change('undone', 'u', `Undone: ${told} requests are now Planned`)
+  await change('undone', 'u', `Change to ${told} requests undone.`)
   assert.equal(await planned(), before)
   await page.getByRole('listbox').focus()
 

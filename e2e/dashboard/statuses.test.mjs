@@ -42,7 +42,7 @@ test('an app names its statuses', async (t) => {
   await page.keyboard.press('Enter')
   const details = page.getByRole('complementary', { name: 'Request details' })
   await details.getByRole('button', { name: 'Change Status: On the list' }).waitFor()
-  await details.getByText('changed the status from opened to "On the list"').waitFor()
+  await details.getByText('changed the status from Open to On the list').waitFor()
   await look(page, 'statuses-details')
 
   // Another app has its own names.

@@ -172,7 +172,7 @@ test('the audit log says who changed which request, and opens it', async (t) => 
   assert.equal(page.url(), `${service}/team/audit?about=requests`)
   assert.match(await lines.first().innerText(), /Gone <i>soon<\/i>\s+Mira moved the request to the bin/)
   const all = (await lines.allInnerTexts()).join('\n')
-  for (const text of ['changed the status from opened to planned', 'added the tag "ui"', 'merged this request into another one']) {
+  for (const text of ['changed the status from Open to Planned', 'added the tag "ui"', 'merged this request into another one']) {
     assert.ok(all.includes(`Mira ${text}`), `${text} is not in ${all}`)
   }
   assert.equal(all.includes('created the app'), false)

@@ -344,7 +344,7 @@ for (const when of some(['before', 'after'], 1)) {
       await quiet(page)
     }
     const restored = page.waitForResponse('**/api/requests-restore')
-    const undone = page.getByRole('region', { name: 'Notifications' }).getByText('Undone: “Row 3” moved to the bin.').waitFor()
+    const undone = page.getByRole('region', { name: 'Notifications' }).getByText('Undone. “Row 3” is back from the bin.').waitFor()
     await page.keyboard.press('u')
     await page.keyboard.press('s')
     await page.getByRole('dialog', { name: 'Status' }).getByText('“Row 3”').waitFor()

@@ -136,7 +136,7 @@ test('messages for chats have no secret, and a warning about what only the team 
     await form.getByLabel('Name').fill(`#feedback in ${name}`)
     await form.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
     await form.getByText('Include internal events').click()
-    await form.getByText('Everybody in the chat can read it then.').waitFor()
+    await form.getByText('Everyone in the chat can read them.').waitFor()
     if (name === 'Teams') {
       await form.getByText('Only what I choose').click()
       await form.getByText('A request changes its status').click()
@@ -183,7 +183,7 @@ test('what an endpoint refuses to accept is said in words, and follows when it w
   receiver.status = 200
   const again = button(line, 'Send again')
   await again.press('Enter')
-  const sent = page.getByRole('dialog', { name: `Send number ${shown.data.number} again` })
+  const sent = page.getByRole('dialog', { name: `Resend event ${shown.data.number}` })
   await sent.getByText('Delivered, status 200').waitFor()
   await sent.getByText('out of paper').waitFor()
   assert.equal(receiver.calls.at(-1).data.id, shown.data.id)
@@ -254,12 +254,12 @@ test('a webhook goes back, is edited and is deleted', async (t) => {
   await form.getByText('Only what I choose').click()
   await button(form, 'Save').click()
   await form.getByText('Choose at least one.').waitFor()
-  await form.getByText('Somebody votes').click()
+  await form.getByText('A vote is added').click()
   await form.getByLabel('Name').fill('Votes')
   await button(form, 'Save').click()
   await focused(edit)
   await page.getByRole('heading', { level: 1, name: 'Votes' }).waitFor()
-  await section(page, 'Settings').getByText('Somebody votes').waitFor()
+  await section(page, 'Settings').getByText('A vote is added').waitFor()
 
   const remove = button(page, 'Delete…')
   await remove.press('Enter')

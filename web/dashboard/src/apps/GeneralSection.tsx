@@ -36,7 +36,7 @@ function Rename({ app }: { app: App }) {
     <form className="stack rename" onSubmit={form.onSubmit}>
       <Field
         label="Name"
-        hint="Your team reads this name, and so do others if the app has no public name."
+        hint="Your team sees this name. Customers see it, too, if the app has no public name."
         value={name}
         onChange={setName}
         error={form.errorOf("name")}

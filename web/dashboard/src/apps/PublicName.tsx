@@ -14,7 +14,7 @@ export function PublicName({ app, ...field }: Props) {
   return (
     <Field
       label="Public name (optional)"
-      hint="Shown on the portal, in mails, and on the page of a person's requests. Empty for the name."
+      hint="Customers see this name on the portal, in e-mails and on their page. Leave empty to use the app’s name."
       placeholder={app.name}
       maxLength={100}
       {...field}

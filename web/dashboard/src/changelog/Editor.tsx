@@ -15,6 +15,7 @@ import { Field } from "../ui/Field";
 import { FormError } from "../ui/FormError";
 import { moment } from "../ui/marks";
 import { notify } from "../ui/notices";
+import { sends } from "../ui/sends";
 import { message } from "../ui/states";
 import { DeleteEntry } from "./DeleteEntry";
 import { Linked } from "./Linked";
@@ -114,7 +115,7 @@ export function Editor({ app, entry }: { app: App; entry: Entry | undefined }) {
       <form
         className="stack entry-form"
         onSubmit={submit}
-        onKeyDown={(event) => void (event.key === "Enter" && (event.metaKey || event.ctrlKey) && submit(event))}
+        onKeyDown={(event) => void (sends(event) && submit(event))}
       >
         {readOnly && <p className="quiet small">Only members can change this.</p>}
         <Field

@@ -20,7 +20,7 @@ export function EntryPage({ app, id }: { app: App; id: string | undefined }) {
       {data || !id ? (
         <Editor app={app} entry={data} />
       ) : gone ? (
-        <EmptyState title="Entry not found"><p>Somebody may have deleted it.</p></EmptyState>
+        <EmptyState title="Entry not found"><p>Someone may have deleted it.</p></EmptyState>
       ) : error ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : (

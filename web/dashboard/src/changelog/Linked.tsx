@@ -55,7 +55,7 @@ export function Linked({ app, ids, onChange, isDisabled }: Props) {
 function LinkedRequest({ app, id, onRemove }: { app: App; id: string; onRemove: (() => void) | undefined }) {
   const nameOf = useStatusName();
   const { data, error } = useQuery(requestQuery(id));
-  const title = data?.title ?? (error ? "A request that is not here any more" : "…");
+  const title = data?.title ?? (error ? "Deleted request" : "…");
   return (
     <li>
       {data && <StatusMark status={data.status} name={nameOf(data.status, app.id)} dotOnly />}

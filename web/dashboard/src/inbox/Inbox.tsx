@@ -184,6 +184,7 @@ function Inbox() {
         <Toolbar
           search={search}
           where={where}
+          total={total}
           field={field}
           filters={facets}
           onFilters={() => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }))}

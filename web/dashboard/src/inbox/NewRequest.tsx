@@ -10,6 +10,7 @@ import { Button } from "../ui/Button";
 import { Select } from "../ui/choices";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { sends } from "../ui/sends";
 
 interface Props {
   app: string | undefined; // the app of the filter
@@ -59,7 +60,12 @@ function Form({ apps, first, app, onClose, onCreated }: Props & { apps: App[]; f
     setEmail("");
   }
   return (
-    <form className="stack" noValidate onSubmit={form.onSubmit}>
+    <form
+      className="stack"
+      noValidate
+      onSubmit={form.onSubmit}
+      onKeyDown={(event) => void (sends(event) && event.currentTarget.requestSubmit())}
+    >
       {apps.length > 1 && <Select label="App" value={appID} options={apps} onChange={setAppID} />}
       <Field label="Title" value={title} onChange={setTitle} error={form.errorOf("title")} maxLength={200} isRequired autoFocus />
       <Field

@@ -11,6 +11,7 @@ import { sortNames, sortOf, sortsOf, type Search } from "./search";
 interface Props {
   search: Search;
   where: Where;
+  total: number; // of the list
   field: RefObject<HTMLInputElement | null>;
   filters: boolean; // whether they are shown
   onFilters(): void;
@@ -19,7 +20,7 @@ interface Props {
   onLeave(): void; // from the search to the list
 }
 
-export function Toolbar({ search, where, field, filters, onFilters, onChange, onNew, onLeave }: Props) {
+export function Toolbar({ search, where, total, field, filters, onFilters, onChange, onNew, onLeave }: Props) {
   const sort = sortOf(search);
   const member = useSession().can("member");
   return (
@@ -45,7 +46,7 @@ export function Toolbar({ search, where, field, filters, onFilters, onChange, on
       </Menu>
       <ExportMenu
         where={where}
-        words={sort === "relevance"}
+        listed={sort === "relevance" ? total : undefined}
         button={
           <Button icon kind="quiet" aria-label="Export requests">
             <DownloadIcon />

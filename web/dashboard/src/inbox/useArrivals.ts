@@ -19,14 +19,14 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
     latest.current = { rows, query, refresh };
   });
   const [since, setSince] = useState<string>();
-  const ready = query.isSuccess;
+  const ready = query.isSuccess && !query.isPlaceholderData;
 
   useEffect(() => {
     if (!ready) return;
     const stop = new AbortController();
     let wait = interval;
     let timer = 0;
-    let newest: string | undefined;
+    let newest: string | undefined; // when the newest known request was created; undefined if none is known
     let paused = false;
     let polling = false;
     let again = false; // whether something happened during a poll
@@ -38,7 +38,7 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
       if (paused || polling) return;
       polling = true;
       try {
-        newest ??= (await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal)) ?? "";
+        newest ??= await newestOf(where, sort, latest.current.rows[0]?.created_at, stop.signal);
         const fresh =
           where.box === "bin"
             ? 0
@@ -50,7 +50,7 @@ export function useArrivals(where: Where, sort: Sort, { query, rows, refresh }: 
           await list.refresh(); // no row can move
           setSince(new Date().toISOString());
         } else {
-          setState({ where, fresh, offline: false });
+          setState({ where, fresh: newest === undefined ? 0 : fresh, offline: false });
         }
         if (list.query.isFetchNextPageError) void list.query.fetchNextPage();
       } catch {

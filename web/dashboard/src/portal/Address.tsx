@@ -15,7 +15,7 @@ import { checkQuery } from "./queries";
 
 const accesses: { id: Access; name: string; hint: string }[] = [
   { id: "public", name: "Public", hint: "Everybody can open it." },
-  { id: "link", name: "Only with the link", hint: "Whoever has the link can open it, and pass it on." },
+  { id: "link", name: "Only with the link", hint: "Anyone with the link can open the portal and pass the link on." },
   { id: "signed_in", name: "Only signed in", hint: "People whom your product has signed in. See Identity." },
 ];
 

@@ -7,6 +7,7 @@ import type { FeatureRequest } from "../api/types";
 import { fromField } from "../text/mentions";
 import { Button } from "../ui/Button";
 import { Switch } from "../ui/choices";
+import { sends } from "../ui/sends";
 import { message } from "../ui/states";
 import { useDraft } from "./draft";
 import { MentionField } from "./MentionField";
@@ -73,7 +74,7 @@ export function CommentFields({ request, label, body, onBody, open, onOpen, send
   }
 
   function keys(event: KeyboardEvent) {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void submit(event);
+    if (sends(event)) void submit(event);
     if (event.key === "Escape" && onCancel) {
       event.stopPropagation(); // otherwise it closes the request
       if (body === saved) onCancel();

@@ -1,15 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactElement } from "react";
 
 import { absolute } from "../api/base";
 import { call, type Params } from "../api/call";
 import type { Where } from "../api/types";
+import { number } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
+import { readRows } from "./rows";
 
-// ExportMenu downloads the requests that match a filter. With words, it says that a request
-// needs all words of the query, because the list also shows others.
-export function ExportMenu({ where, words, button }: { where: Where; words?: boolean; button: ReactElement }) {
-  const only = words && <small>Exact matches only</small>;
+// ExportMenu downloads the requests that match a filter. An exported request needs all words of the query. If
+// the list also shows others, listed is how many it has, and the menu has both numbers.
+export function ExportMenu({ where, listed, button }: { where: Where; listed?: number | undefined; button: ReactElement }) {
+  const only = listed !== undefined && <Exact where={where} listed={listed} />;
   return (
     <Menu label="Export" button={button}>
       <MenuItem onAction={() => void download(where, "csv")} textValue="Export CSV">
@@ -24,6 +27,15 @@ export function ExportMenu({ where, words, button }: { where: Where; words?: boo
       </MenuItem>
     </Menu>
   );
+}
+
+function Exact({ where, listed }: { where: Where; listed: number }) {
+  const { data } = useQuery({
+    queryKey: ["requests", "exact", where],
+    queryFn: ({ signal }) => readRows(where, "newest", "", 1, signal),
+    staleTime: 0,
+  });
+  return <small>Exact matches only{data && ` (${number(data.total)} of ${number(listed)})`}</small>;
 }
 
 async function download(where: Where, format: Params<"requests-export">["format"]): Promise<void> {

@@ -51,7 +51,7 @@ export function More({ query, children }: { query: Pages & { isFetchingNextPage:
   return (
     <>
       <Button small kind="quiet" isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>{children}</Button>
-      {printing && <p className="quiet small">More is not printed.</p>}
+      {printing && <p className="quiet small">The rest is not printed.</p>}
     </>
   );
 }

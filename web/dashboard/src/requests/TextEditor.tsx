@@ -5,6 +5,7 @@ import { queryClient } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
+import { sends } from "../ui/sends";
 import { message } from "../ui/states";
 import { place } from "./lists";
 import { requestQuery, rowOf } from "./rows";
@@ -66,7 +67,7 @@ export function TextEditor({ request, edited, onChange }: Props) {
   }
 
   function keys(event: KeyboardEvent) {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
+    if (sends(event)) submit(event);
     if (event.key === "Escape") {
       event.stopPropagation(); // otherwise it closes the request
       if (edited.title === edited.base.title && edited.description === edited.base.description) onChange(undefined);

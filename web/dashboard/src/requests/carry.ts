@@ -22,6 +22,7 @@ type Job = {
   to?: Box | undefined;
   doing: string;
   done: string;
+  undone?: string; // if it can be undone
   inverse?: (pairs: Pair[]) => Step[];
   also?: Row[]; // other requests whose numbers change
   whole?: boolean; // for all that match a filter, most of which are not loaded
@@ -240,7 +241,7 @@ async function revert({ job, made, goneFrom }: Carried): Promise<void> {
     ...(job.also && { also: job.also }),
     ...(job.whole && { whole: true }),
     doing: "Undoing",
-    done: `Undone: ${job.done}`,
+    done: job.undone!,
     goneFrom,
   });
 }
@@ -255,7 +256,7 @@ function withdraw(change: Carried): void {
   [change.from, change.to] = [job.to, job.from];
   show(change, pairs.map((pair) => pair.before), job.from);
   outbox.changed();
-  notify(`Undone: ${job.done}`);
+  notify(job.undone!);
   change.undone = change.calling;
   if (!change.undone) unmake(change);
 }

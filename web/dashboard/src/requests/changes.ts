@@ -1,5 +1,5 @@
 import { ApiError, call } from "../api/call";
-import type { FeatureRequest } from "../api/types";
+import type { FeatureRequest, Status } from "../api/types";
 import { appsQuery, queryClient, usersQuery } from "../api/queries";
 import { count, number } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
@@ -43,6 +43,7 @@ async function update(target: Target, edit: Edit, quiet = false): Promise<void> 
     whole: "matching" in target,
     doing: "Updating requests",
     done: sentence(changing.map((pair) => pair.before), edit) + merged(rows, edit),
+    undone: undoneSentence(changing.map((pair) => pair.before), edit),
     inverse: (again) => edits(again, editOf, true),
   });
 }
@@ -117,7 +118,7 @@ type Move = {
   to: "live" | "bin";
   doing: string;
   done: string;
-  undo: boolean;
+  undone?: string; // if it can be undone
   one(id: string): Promise<FeatureRequest | void>;
 };
 
@@ -130,14 +131,13 @@ const restored = async (id: string) => (await call("requests-restore", { id })).
 
 // The service puts nothing back into quarantine, so leaving it cannot be undone.
 const moves = {
-  remove: { from: "live", to: "bin", doing: "Deleting", done: "moved to the bin", undo: true, one: binned },
-  restore: { from: "bin", to: "live", doing: "Restoring", done: "restored", undo: true, one: restored },
+  remove: { from: "live", to: "bin", doing: "Deleting", done: "moved to the bin", undone: "back from the bin", one: binned },
+  restore: { from: "bin", to: "live", doing: "Restoring", done: "restored", undone: "back in the bin", one: restored },
   release: {
     from: "quarantine",
     to: "live",
     doing: "Releasing",
     done: "released from quarantine",
-    undo: false,
     one: async (id) => (await call("requests-release", { id })).request,
   },
   block: {
@@ -145,7 +145,6 @@ const moves = {
     to: "bin",
     doing: "Blocking",
     done: "moved to the bin as spam",
-    undo: false,
     one: (id) => call("requests-block", { id }).then(() => undefined, gone),
   },
 } satisfies Record<string, Move>;
@@ -153,7 +152,7 @@ const moves = {
 async function move(target: Target, kind: keyof typeof moves): Promise<void> {
   const rows = await rowsOf(target);
   if (!rows) return;
-  const { from, to, doing, done, undo, one }: Move = moves[kind];
+  const { from, to, doing, done, undone, one }: Move = moves[kind];
   const steps = (pairs: Pair[], box: "live" | "bin", each: typeof one, whole?: Matching): Step[] => {
     const apart = (pair: Pair) => ({ pairs: [pair], run: () => each(pair.before.id) });
     return pairs.length === 1 ? pairs.map(apart) : bulk(pairs, { set: { box } }, apart, whole);
@@ -170,7 +169,10 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
     whole: "matching" in target,
     doing: `${doing} requests`,
     done: `${subject(rows)} ${done}.`,
-    ...(undo && { inverse: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)) }),
+    ...(undone && {
+      undone: `Undone. ${subject(rows)} ${isOrAre(rows)} ${undone}.`,
+      inverse: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)),
+    }),
   });
 }
 
@@ -196,6 +198,7 @@ async function merge(ids: string[], into: FeatureRequest | Row, quiet = false): 
     ),
     doing: "Merging requests",
     done: `${subject(rows)} merged into “${into.title}”.`,
+    undone: "Merge undone.",
     inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id, quiet: true })).request),
   });
 }
@@ -262,15 +265,14 @@ function pairOf(before: Row, after: Row): Pair {
   return { before, after: differs(before, after) ? { ...after, version: before.version + 1 } : after };
 }
 
+const isOrAre = (rows: Row[]) => (rows.length === 1 ? "is" : "are");
+
 // sentence describes the result of an edit.
 function sentence(rows: Row[], edit: Edit): string {
-  const are = rows.length === 1 ? "is" : "are";
+  const are = isOrAre(rows);
   const [name, ...others] = Object.keys(edit);
   if (others.length) return `${subject(rows)} updated.`;
-  if (name === "status") {
-    const app = shared({ requests: rows }, (row) => row.app_id);
-    return `${subject(rows)} ${are} now ${statusName(queryClient.getQueryData(appsQuery.queryKey), edit.status!, app)}.`;
-  }
+  if (name === "status") return `${subject(rows)} ${are} now ${nameOfStatus(rows, edit.status!)}.`;
   if (name === "assignee_id") {
     const user = queryClient.getQueryData(usersQuery.queryKey)?.find((one) => one.id === edit.assignee_id);
     return `${subject(rows)} ${are} now ${edit.assignee_id ? `assigned to ${user?.name ?? "someone else"}` : "unassigned"}.`;
@@ -279,6 +281,18 @@ function sentence(rows: Row[], edit: Edit): string {
   if (name === "eta") return edit.eta ? `ETA of ${subject(rows)} set to ${etaText(edit.eta)}.` : `ETA of ${subject(rows)} removed.`;
   const tags = (edit.add_tags ?? edit.remove_tags ?? []).map((tag) => `“${tag}”`).join(", ");
   return `${subject(rows)} ${are} ${name === "add_tags" ? "now" : "no longer"} tagged ${tags}.`;
+}
+
+// undoneSentence describes the undo of an edit. rows are as they were before the edit.
+function undoneSentence(rows: Row[], edit: Edit): string {
+  const status = Object.keys(edit).join() === "status" && shared({ requests: rows }, (row) => row.status);
+  if (!status) return `Change to ${subject(rows)} undone.`;
+  return `Undone. ${subject(rows)} ${isOrAre(rows)} back to ${nameOfStatus(rows, status)}.`;
+}
+
+function nameOfStatus(rows: Row[], status: Status): string {
+  const app = shared({ requests: rows }, (row) => row.app_id);
+  return statusName(queryClient.getQueryData(appsQuery.queryKey), status, app);
 }
 
 // merged says how many of the rows keep their status.

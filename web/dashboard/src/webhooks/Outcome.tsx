@@ -2,7 +2,7 @@ import type { Attempt } from "../api/types";
 import { CheckIcon, WarningIcon } from "../ui/icons";
 import { number } from "../ui/marks";
 
-// What came of an attempt, and what follows.
+// The results of attempts, and what follows.
 const outcomes: Record<Attempt["outcome"], { name: string; next?: string }> = {
   delivered: { name: "Delivered" },
   refused: { name: "Refused", next: "The other events go on." },
@@ -10,7 +10,7 @@ const outcomes: Record<Attempt["outcome"], { name: string; next?: string }> = {
   gone: { name: "Gone", next: "No more events are sent." },
 };
 
-// Outcome shows what came of an attempt, with the status and the duration.
+// Outcome shows the result of an attempt, with the status and the duration.
 export function Outcome({ attempt: { outcome, status, took_ms } }: { attempt: Attempt }) {
   const good = outcome === "delivered";
   return (

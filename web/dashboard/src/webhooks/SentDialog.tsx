@@ -5,10 +5,10 @@ import { message, Skeleton } from "../ui/states";
 import { Answer, Outcome } from "./Outcome";
 import type { useSend } from "./data";
 
-// SentDialog shows what came of a test, or of an event that was sent again.
+// SentDialog shows the result of a test, or of an event that was sent again.
 export function SentDialog({ send }: { send: ReturnType<typeof useSend> }) {
   return (
-    <Dialog title={send.variables ? `Send number ${send.variables} again` : "Send a test"} isOpen onClose={send.reset}>
+    <Dialog title={send.variables ? `Resend event ${send.variables}` : "Send a test"} isOpen onClose={send.reset}>
       <div className="hook-sent" role="status">
         {send.isPending && <><p>The endpoint has 15 seconds to answer.</p><Skeleton lines={2} label="Waiting for the answer" /></>}
         {send.data && <Sent attempt={send.data} />}

@@ -80,7 +80,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           inputMode="url"
           spellCheck="false"
           error={form.errorOf("url")}
-          hint="It begins with https://. Keep the address of a chat secret."
+          hint="Starts with https://. The address of a chat is a secret."
         />
         <div>
           <Select label="App" value={app} options={[allApps, ...apps]} onChange={setApp} />
@@ -95,7 +95,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
             Include internal events
           </Switch>
           <p role="status" className="hook-warning">
-            {internal && format !== "events" && <><WarningIcon size={16} />Everybody in the chat can read it then.</>}
+            {internal && format !== "events" && <><WarningIcon size={16} />Everyone in the chat can read them.</>}
           </p>
         </div>
         <Radios

@@ -37,7 +37,7 @@ function Page() {
       {webhook ? (
         <Sections webhook={webhook} />
       ) : data ? (
-        <EmptyState icon={<WebhookIcon size={24} />} title="Webhook not found"><p>Somebody may have deleted it.</p></EmptyState>
+        <EmptyState icon={<WebhookIcon size={24} />} title="Webhook not found"><p>Someone may have deleted it.</p></EmptyState>
       ) : error ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : (
@@ -83,7 +83,7 @@ function Sections({ webhook }: { webhook: Webhook }) {
           <dt>Sends</dt>
           <dd>{kinds.length ? <ul>{kinds.map((kind) => <li key={kind}>{kindName(kind)}</li>)}</ul> : "Everything"}</dd>
           <dt>Internal</dt>
-          <dd>{internal ? "Include internal events" : "Public events only"}</dd>
+          <dd>{internal ? "Public and internal events" : "Public events only"}</dd>
         </dl>
         <div className="row">
           <Button onPress={() => setOpen("edit")}>Edit…</Button>

@@ -32,7 +32,7 @@ function List() {
     <div className="stack">
       {webhooks.length === 0 ? (
         <EmptyState icon={<WebhookIcon size={24} />} title="No webhooks yet">
-          <p>Send new requests to Slack, Discord or Teams, or every change to a program of yours.</p>
+          <p>Send new requests to Slack, Discord or Teams, or every change to your own service.</p>
           {create}
         </EmptyState>
       ) : (

@@ -25,7 +25,7 @@ export const areas = [
     "request.released": "A request leaves quarantine",
   }),
   area("Votes", false, {
-    "vote.added": "Somebody votes",
+    "vote.added": "A vote is added",
     "vote.removed": "A vote is removed",
   }),
   area("Comments", false, {
@@ -37,7 +37,7 @@ export const areas = [
     "request.blocked": "A request is marked as spam",
     "link.*": "A link to an issue is added or removed",
     "app.*": "An app changes",
-    "user.*": "Somebody joins, leaves or gets another role",
+    "user.*": "A user joins, leaves or gets another role",
     "token.*": "A token is created or revoked",
     "webhook.*": "A webhook changes",
   }),

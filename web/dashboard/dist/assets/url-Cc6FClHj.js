@@ -1,1 +1,0 @@
-import{zn as e}from"./ui-mdr6xswH.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
