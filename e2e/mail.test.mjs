@@ -23,7 +23,7 @@ if (CONFIRM) {
     await look(page, 'mail-confirm')
     await page.reload() // which confirms nothing
     await page.getByRole('button', { name: 'Yes, e-mail me' }).press('Enter')
-    await heading(page, 'You will hear from us')
+    await heading(page, "You're subscribed")
     await look(page, 'mail-confirmed')
   })
 }
@@ -31,7 +31,7 @@ if (CONFIRM) {
 if (LETTER) {
   test('a mail is readable in light and dark', async (t) => {
     const page = await open(t, `file://${LETTER}`)
-    await heading(page, 'There is news')
+    await heading(page, 'Update on your idea')
     await page.getByText('Here you are.').waitFor()
     await look(page, 'mail-news')
     assert.equal(await page.locator('img, script, link').count(), 0)

@@ -154,6 +154,20 @@ test('Enter sends in the fields of one line, and only there', async (t) => {
   assert.deepEqual((await stored(app)).map(({ title, description }) => [title, description]), [['Typed', 'One\n2']])
 })
 
+test('Ctrl+Enter and ⌘Enter send the details', async (t) => {
+  const { app, tab, w } = await shop(t)
+  await w.open()
+  for (const [n, key] of ['Control', 'Meta'].entries()) {
+    if (n) await w.again.click()
+    await w.title.fill(key)
+    await w.description.fill('One')
+    await w.part('.add').waitFor() // with the second script
+    await w.description.press(`${key}+Enter`)
+    await w.sent.waitFor()
+  }
+  assert.deepEqual((await stored(app)).map(({ title }) => title).sort(), ['Control', 'Meta'])
+})
+
 for (const [locale, title, description, email] of some([
   ['en', 'Your idea', 'Details (optional)', 'E-mail (optional)'],
   ['de', 'Ihre Idee', 'Details (optional)', 'E-Mail (optional)'],

@@ -31,7 +31,7 @@ async function openList(w) {
   await w.ideas.first().waitFor()
 }
 
-test('who asked sees what became of it, answers, and takes it along as a link', async (t) => {
+test('a visitor reads the news of an idea, replies, and takes it along as a link', async (t) => {
   const { app, relay, context, complaints, enter } = await shop(t, { permissions: ['clipboard-read', 'clipboard-write'] })
   const tab = await enter()
   const w = widget(tab)
@@ -54,7 +54,7 @@ test('who asked sees what became of it, answers, and takes it along as a link', 
   assert.equal(await w.part('h2').textContent(), 'Your ideas')
   await soon('the heading has the focus', () => w.part('h2').evaluate((heading) => heading.matches(':focus')))
   assert.equal(await w.part('.list h3').textContent(), 'Dark mode')
-  assert.deepEqual(await w.part('.facts > *').allTextContents(), ['New', 'Planned', 'Votes: 1'])
+  assert.deepEqual(await w.part('.facts > *').allTextContents(), ['New', 'Planned', '1 vote'])
   assert.equal(await w.part('.note p').textContent(), words)
   assert.match(await w.part('.note small').textContent(), /^Shop · /)
   await soon('the news are seen', async () => (await recorded(tab, 'news')).length === 2)
@@ -281,7 +281,7 @@ test('the list says when it is empty, fails or goes on', async (t) => {
   relay.fault = onCall('widget-my-requests', () => 503)
   await w.open()
   await w.turn.click()
-  const failed = w.part('.list > p', { hasText: 'That failed.' })
+  const failed = w.part('.list > p', { hasText: "Couldn't load. Try again." })
   await failed.waitFor()
   assert.ok(await failed.evaluate((note) => note.matches(':focus')))
   relay.fault = undefined
@@ -321,7 +321,7 @@ test('if a reply fails, the text stays, and the service says why', async (t) => 
   assert.equal(await w.reply.getAttribute('aria-invalid'), 'false')
   relay.fault = onCall('widget-reply', () => 503)
   await send.click()
-  await w.part('details [role=alert]', { hasText: 'That failed. Try again later.' }).waitFor()
+  await w.part('details [role=alert]', { hasText: "That didn't work. Try again." }).waitFor()
   relay.fault = undefined
   await w.turn.click()
   await w.turn.click()
@@ -351,7 +351,7 @@ test('without a clipboard, the link is selected, and a refused link says why', a
   await field.waitFor()
   assert.match(await field.inputValue(), /^https?:\/\/.*\/mine#gsl_/)
   assert.deepEqual(await field.evaluate((field) => [field.selectionStart, field.selectionEnd]), [0, (await field.inputValue()).length])
-  assert.equal(await button.textContent(), 'Copy private link')
+  assert.equal(await button.textContent(), 'Copy my private link')
 })
 
 test('if the script does not load, the form works, and the next opening offers the list', async (t) => {
@@ -385,7 +385,7 @@ test('the launcher shows for a while that an idea was sent', async (t) => {
   await named(tab, 'Ideas (Unsent ideas: 1)')
   await tab.clock.pauseAt(Date.now() + minutes)
   await context.setOffline(false)
-  await named(tab, 'Ideas (We have received your idea.)')
+  await named(tab, "Ideas (We'll read it. Follow it under “Your ideas”.)")
   assert.equal(await w.mark.textContent(), '✓')
   await tab.clock.runFor(5000)
   await named(tab, 'Ideas')

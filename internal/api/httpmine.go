@@ -126,7 +126,8 @@ func (a *API) fillMine(ctx context.Context, c *call, page *portal.Mine) error {
 	if err != nil {
 		return err
 	}
-	page.App, page.Color, page.Unread, page.Next = list.AppName, w.App.Settings.Widget.PrimaryColor, list.Unread, list.NextCursor
+	page.App, page.Color, page.Next = list.AppName, w.App.Settings.Widget.PrimaryColor, list.NextCursor
+	page.Unread = int64(list.Unread)
 	for _, r := range list.Requests {
 		shown := portal.Request{
 			ID: r.ID.String(), Title: r.Title, Description: r.Description, Status: r.Status, Label: r.Label,

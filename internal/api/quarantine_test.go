@@ -265,7 +265,7 @@ func TestQuarantined(t *testing.T) {
 			},
 			{
 				"requests-bulk-update", it[:len(it)-len(`"box":"`)] + `"status":"planned"}}`,
-				"request.updated: Member changed the status from opened to planned.",
+				"request.updated: Member changed the status from Open to Planned.",
 			},
 		} {
 			s.names["spam"] = s.submitSpam("Watches")

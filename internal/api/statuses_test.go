@@ -26,7 +26,7 @@ func TestStatusLabels(t *testing.T) {
 			events := s.must("requests-history", "viewer", `{"request_id":"`+id+`"}`)["events"].([]any)
 			return events[0].(map[string]any)["summary"].(string)
 		}
-		if got := summary(); !strings.HasSuffix(got, `changed the status from opened to "On the list".`) {
+		if got := summary(); !strings.HasSuffix(got, `changed the status from Open to On the list.`) {
 			t.Error(got)
 		}
 		feed := s.must("events-list", "viewer", `{"after":0,"kinds":["request.updated"]}`)["events"].([]any)
@@ -34,7 +34,7 @@ func TestStatusLabels(t *testing.T) {
 			t.Errorf("in the feed: %v", got)
 		}
 		s.must("requests-update", "member", `{"id":"`+id+`","status":"declined"}`)
-		if got := summary(); !strings.HasSuffix(got, `changed the status from "On the list" to "Not now".`) {
+		if got := summary(); !strings.HasSuffix(got, `changed the status from On the list to Not now.`) {
 			t.Error(got)
 		}
 		if csv := s.exported(`{"format":"csv"}`); !strings.Contains(csv, `"declined"`) || !strings.Contains(csv, `"Not now"`+"\r\n") {

@@ -36,9 +36,9 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 	if err != nil && !errors.Is(err, http.ErrNotSupported) { // the ResponseWriters of tests have no deadlines
 		return nil, 0, err
 	}
-	most := MaxBody
+	most, tooLarge := MaxBody, feedback.ErrBodyTooLarge
 	if mediaType == FormType {
-		most = MaxForm
+		most, tooLarge = MaxForm, tooLarge.With("A form may be at most 128 KiB.")
 	}
 	for more := true; more; {
 		if len(body) > 0 { // Content-Length does not count, only bytes that have arrived
@@ -56,7 +56,7 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 			return nil, held, feedback.ErrInvalidJSON.With("The connection was closed before the whole body arrived.")
 		case len(body) > most:
 			_, _ = io.CopyN(io.Discard, c.R.Body, drain) // an error does not change the answer
-			return nil, held, feedback.ErrBodyTooLarge
+			return nil, held, tooLarge
 		}
 		more = len(chunk) == BodyChunk
 	}
@@ -66,7 +66,7 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 	media, _, _ := strings.Cut(c.R.Header.Get("Content-Type"), ";")
 	encoding := c.R.Header.Get("Content-Encoding")
 	if !strings.EqualFold(strings.TrimSpace(media), mediaType) || encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, held, feedback.ErrUnsupportedMediaType
+		return nil, held, feedback.ErrUnsupportedMediaType.With("Send the body as Content-Type: %s, without Content-Encoding.", mediaType)
 	}
 	return body, held, nil
 }

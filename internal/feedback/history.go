@@ -203,13 +203,13 @@ func stringsOf(list any) []string {
 	return texts
 }
 
-// status returns the name of a status in a sentence: the app's own one in quotes, or the usual one.
+// status returns the name of a status.
 func (e *Event) status(v any) string {
 	text, _ := v.(string)
-	if label := e.Statuses.Label(Status(text)); label != "" {
-		return fmt.Sprintf("%q", label)
+	if text == "" {
+		return quoted(v)
 	}
-	return strings.ReplaceAll(text, "_", " ")
+	return e.Statuses.Name(Status(text))
 }
 
 // quoted formats a value for a sentence, text in quotes.

@@ -16,7 +16,7 @@ type Limits struct {
 	// somebody to confirm count, but do not wait: they have limits of their own.
 	Mails int64
 	// Verified is how many people get mail without confirming, because an identity token verifies them. Further ones
-	// are asked: whoever has the secret of an app can verify any address.
+	// are asked, because anyone with the secret of an app can verify any address.
 	Verified int64
 }
 

@@ -225,8 +225,8 @@ func TestQuarantine(t *testing.T) {
 	})
 }
 
-// TestMerge: whoever asked for a merged request hears of the merge and of what becomes of the other one, but
-// not of what became of it before a quiet merge.
+// TestMerge: the submitter of a merged request hears of the merge and of later changes of the other request, but
+// not of changes before a quiet merge.
 func TestMerge(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
@@ -243,7 +243,7 @@ func TestMerge(t *testing.T) {
 		r.status(r.by, root, "completed")
 		to := map[string]bool{}
 		for _, m := range r.after(settled) {
-			if to[m.To] = true; strings.Contains(m.text, "Somebody else had the same idea") != (m.To == "eve@example.com") {
+			if to[m.To] = true; strings.Contains(m.text, "Someone else had the same idea") != (m.To == "eve@example.com") {
 				t.Errorf("whom a merge is told: %s: %s", m.To, m.text)
 			}
 		}

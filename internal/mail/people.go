@@ -106,7 +106,7 @@ func (m *Mail) Confirm(ctx context.Context, l signed.MailLink) error {
 		if err := m.enter(ctx, tx, p, Confirmed); err != nil {
 			return err
 		}
-		// Whoever has confirmed may be asked again after a stop.
+		// People who have confirmed may be asked again after a stop.
 		if _, err := tx.ExecContext(ctx, "UPDATE mail_people SET asked = 0"+ofPerson, p.key()...); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func TestStopWaiting(t *testing.T) {
 	})
 }
 
-// TestPace: whoever chose a daily pace gets one mail a day.
+// TestPace: a person who chose a daily pace gets one mail a day.
 func TestPace(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)

@@ -284,7 +284,7 @@ func TestStopping(t *testing.T) {
 	})
 }
 
-// TestAgain: whoever has confirmed and stopped can ask again, however often.
+// TestAgain: a person who has confirmed and stopped can ask again, any number of times.
 func TestAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)

@@ -52,7 +52,7 @@ func (p *page) entry(e Entry, link string, level int) (entry, error) {
 	shown := entry{Entry: e, T: p.T, Link: link, Day: p.T.day(e.At), HTML: text}
 	for _, idea := range e.Ideas {
 		shown.Behind = append(shown.Behind, behind{
-			idea.Title, p.Path(IdeaPath(idea)), fill(p.T.Votes, "count", idea.Votes), p.part(idea),
+			idea.Title, p.Path(IdeaPath(idea)), p.T.Count(p.T.Votes, idea.Votes), p.part(idea),
 		})
 	}
 	return shown, err

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	plurals "golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 
 	"gatherkit/internal/feedback"
@@ -18,6 +19,7 @@ var localeFiles embed.FS
 
 // locale is a language with its texts. Values such as {app} are filled in.
 type locale struct {
+	tag    language.Tag
 	Lang   string                     `json:"lang"`
 	Dir    string                     `json:"dir"`
 	Months []string                   `json:"months"`
@@ -26,17 +28,17 @@ type locale struct {
 
 	Heading      string `json:"heading"`
 	Intro        string `json:"intro"`
-	News         string `json:"news"`
+	News         plural `json:"news"`
 	EmptyHeading string `json:"empty_heading"`
 	EmptyText    string `json:"empty_text"`
 	New          string `json:"new"`
 	Asked        string `json:"asked"`
 	Voted        string `json:"voted"`
-	Votes        string `json:"votes"`
+	Votes        plural `json:"votes"`
 	Updated      string `json:"updated"`
 	Merged       string `json:"merged"`
 	Details      string `json:"details"`
-	Earlier      string `json:"earlier"`
+	Earlier      plural `json:"earlier"`
 	You          string `json:"you"`
 	More         string `json:"more"`
 	Newest       string `json:"newest"`
@@ -111,6 +113,10 @@ type mailTexts struct {
 	FailedText     string `json:"failed_text"`
 }
 
+// plural is a text with {count}: one form for each plural category of the language, such as "one" and "other"
+// (Unicode Technical Standard 35, part 3, section 5).
+type plural map[string]string
+
 // locales are those of the widget. English comes first, because it is the default.
 var locales = mustLoad("en", "ar", "de", "es", "fr", "it", "ja", "nl", "pt", "zh")
 
@@ -127,6 +133,7 @@ func mustLoad(names ...string) (list []*locale) {
 		if err != nil {
 			panic(fmt.Errorf("%s: %w", name, err))
 		}
+		l.tag = language.MustParse(l.Lang)
 		list = append(list, l)
 	}
 	return list
@@ -134,7 +141,7 @@ func mustLoad(names ...string) (list []*locale) {
 
 func tags(of []*locale) (list []language.Tag) {
 	for _, l := range of {
-		list = append(list, language.MustParse(l.Lang))
+		list = append(list, l.tag)
 	}
 	return list
 }
@@ -152,6 +159,21 @@ func match(accept string) *locale {
 func (l *locale) Day(t feedback.Time) string {
 	year, month, day := t.Std().Date()
 	return strings.NewReplacer("{day}", strconv.Itoa(day), "{month}", l.Months[month-1], "{year}", strconv.Itoa(year)).Replace(l.Date)
+}
+
+// categories are the names of plural categories in locales.
+var categories = map[plurals.Form]string{
+	plurals.Zero: "zero", plurals.One: "one", plurals.Two: "two", plurals.Few: "few", plurals.Many: "many", plurals.Other: "other",
+}
+
+// Count returns the form of a text that the language uses with n.
+func (l *locale) Count(text plural, n int64) string {
+	category := categories[plurals.Cardinal.MatchPlural(l.tag, int(n), 0, 0, 0, 0)]
+	form, ok := text[category]
+	if !ok {
+		form = text["other"]
+	}
+	return fill(form, "count", n)
 }
 
 // fill replaces a name in a text, such as {app}. The value is isolated, because its direction may differ

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	plurals "golang.org/x/text/feature/plural"
+
 	"gatherkit/internal/feedback"
 )
 
@@ -69,6 +71,46 @@ func compareTexts(t *testing.T, file string, english, other reflect.Value) {
 			slices.Sort(wants)
 			if got == "" || name != "Date" && !slices.Equal(has, wants) || name == "Date" && len(has) != 3 {
 				t.Errorf("%s: %s is %q", file, name, got)
+			}
+		case reflect.Map:
+			if text, ok := other.Field(i).Interface().(plural); ok {
+				checkPlural(t, file, name, text)
+			}
+		}
+	}
+}
+
+// checkPlural checks that a text has exactly the forms that its language uses. The numbers zero, one and two of
+// Arabic are part of the noun.
+func checkPlural(t *testing.T, file, name string, text plural) {
+	t.Helper()
+	l := match(strings.TrimSuffix(file, ".json"))
+	used := map[string]bool{}
+	for n := range 200 {
+		used[categories[plurals.Cardinal.MatchPlural(l.tag, n, 0, 0, 0, 0)]] = true
+	}
+	for category := range used {
+		form, spelled := text[category], l.Lang == "ar" && slices.Contains([]string{"zero", "one", "two"}, category)
+		if form == "" || strings.Contains(form, "{count}") == spelled {
+			t.Errorf("%s: %s of %s is %q", file, category, name, form)
+		}
+	}
+	if len(text) != len(used) {
+		t.Errorf("%s: %s has the forms %v; want %v", file, name, text, used)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for lang, want := range map[string][]string{
+		"en": {"0 votes", "1 vote", "2 votes", "21 votes", "10000001 votes"},
+		"fr": {"0 vote", "1 vote", "2 votes", "21 votes", "10000001 votes"},
+		"ja": {"0 票", "1 票", "2 票", "21 票", "10000001 票"},
+		"ar": {"لا أصوات", "صوت واحد", "صوتان", "21 صوتًا", "10000001 صوت"},
+	} {
+		for i, n := range []int64{0, 1, 2, 21, 10_000_001} {
+			l := match(lang)
+			if got := strings.NewReplacer("\u2068", "", "\u2069", "").Replace(l.Count(l.Votes, n)); got != want[i] {
+				t.Errorf("%s: %d is %q; want %q", lang, n, got, want[i])
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (m ConfirmMail) Render(lang string) (Message, error) {
 	}.message()
 }
 
-// UpdateMail says what became of what somebody asked for.
+// UpdateMail tells a person the news of their requests and votes.
 type UpdateMail struct {
 	App, Color string
 	Requests   []Update
@@ -98,7 +98,7 @@ type InviteMail struct {
 // Render returns the mail.
 func (m InviteMail) Render() (Message, error) {
 	return teamLetter("Join "+m.Team+" on "+product, []block{
-		{Text: m.By + " invites you to the team of " + m.Team + ". It collects there what its users ask for."},
+		{Text: m.By + " invites you to the team of " + m.Team + ". They use " + product + " to collect feature requests."},
 		{Text: "Accept the invitation", Link: m.Link, Main: true},
 	}, []block{
 		{Text: "The link works once, until " + locales[0].Day(m.Until) + "."},
@@ -116,7 +116,7 @@ type RecoveryMail struct {
 // Render returns the mail.
 func (m RecoveryMail) Render() (Message, error) {
 	return teamLetter("Choose a new password for "+product, []block{
-		{Text: m.By + " has created a link for you. With it, you choose a new password."},
+		{Text: m.By + " has created a link with which you can choose a new password."},
 		{Text: "Choose a password", Link: m.Link, Main: true},
 	}, []block{
 		{Text: "The link works once, until " + locales[0].Day(m.Until) + ". Until you use it, your password stays as it is."},

@@ -19,7 +19,7 @@ var mineTemplate = template.Must(template.New("mine.html").Funcs(template.FuncMa
 	"brand": brandOf, "fill": fill, "parts": parts, "preview": preview,
 }).ParseFS(templates, "templates/mine.html", "templates/icon.html"))
 
-// Mine is the page on which the person with a link reads what became of their ideas, and replies. Its
+// Mine is the page on which the person with a link reads the news of their ideas, and replies. Its
 // zero value asks for the link.
 type Mine struct {
 	Token     string          // of the link; "" if the browser has none
@@ -31,7 +31,7 @@ type Mine struct {
 	App      string
 	Color    string // #RRGGBB; "" is the default
 	Requests []Request
-	Unread   int
+	Unread   int64
 	Cursor   string // of this page; "" is the first
 	Next     string // cursor of the page with older requests; "" if there is none
 	Reply    Reply
@@ -57,7 +57,7 @@ type Comment struct {
 	Own  bool // by the person
 }
 
-// Reply is what became of a reply that the person has just sent.
+// Reply is the result of a reply that the person has just sent.
 type Reply struct {
 	RequestID string // "" if none was sent
 	Body      string // what was refused
@@ -192,14 +192,17 @@ type message struct {
 // latest is how many messages of a request are visible at first.
 const latest = 3
 
+// Hidden is how many messages are hidden at first.
+func (c card) Hidden() int64 { return int64(max(0, len(c.Comments)-latest)) }
+
 // Earlier returns the messages that are hidden at first.
-func (c card) Earlier() []message { return c.messages(0, max(0, len(c.Comments)-latest)) }
+func (c card) Earlier() []message { return c.messages(c.Comments[:c.Hidden()]) }
 
 // Latest returns the other messages.
-func (c card) Latest() []message { return c.messages(max(0, len(c.Comments)-latest), len(c.Comments)) }
+func (c card) Latest() []message { return c.messages(c.Comments[c.Hidden():]) }
 
-func (c card) messages(from, to int) (list []message) {
-	for _, comment := range c.Comments[from:to] {
+func (c card) messages(comments []Comment) (list []message) {
+	for _, comment := range comments {
 		list = append(list, message{c.Page, comment})
 	}
 	return list

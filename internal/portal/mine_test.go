@@ -201,14 +201,14 @@ func TestStates(t *testing.T) {
 		fields []string // names of the fields and buttons
 	}{
 		"list": {200, []string{
-			"Your ideas · Acme", "With news: \u20682\u2069", "In progress", "Completed", "Declined", "Title opened", "Description planned",
-			"Votes: \u20681005\u2069", "March 1, 2026", "Updated \u2068November 22, 2026\u2069", "Somebody else had the same idea",
-			"You voted for this", "Earlier messages: \u20682\u2069", "Show older ideas", "Back to the newest ideas", "Keep its link to yourself",
+			"Your ideas · Acme", "\u20682\u2069 updates", "In progress", "Completed", "Declined", "Title opened", "Description planned",
+			"\u20681005\u2069 votes", "March 1, 2026", "Updated \u2068November 22, 2026\u2069", "Someone else had the same idea",
+			"You voted for this", "Show \u20682\u2069 earlier messages", "Show older ideas", "Back to the newest ideas", "Keep its link to yourself",
 		}, answers},
 		"empty":       {200, []string{"Nothing here yet"}, []string{"do=forget"}},
 		"asks":        {200, []string{"Follow your ideas"}, []string{"link", ""}},
 		"not a link":  {400, []string{"This link is not complete"}, []string{"link", ""}},
-		"forgotten":   {200, []string{"Forgotten", "Your link still works"}, []string{"link", ""}},
+		"forgotten":   {200, []string{"Signed out", "Your link still works"}, []string{"link", ""}},
 		"ended":       {404, []string{"This link no longer works"}, []string{"link", ""}},
 		"unavailable": {503, []string{"We are unavailable right now", "Try again"}, nil},
 		"broken":      {500, []string{"We are unavailable right now"}, nil},

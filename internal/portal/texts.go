@@ -31,7 +31,7 @@ type portalTexts struct {
 	SearchButton     string `json:"search_button"`
 	SearchHeading    string `json:"search_heading"`
 	EndSearch        string `json:"end_search"`
-	Found            string `json:"found"`
+	Found            plural `json:"found"`
 	Order            string `json:"order"`
 	Top              string `json:"top"`
 	Trending         string `json:"trending"`

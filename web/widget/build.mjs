@@ -10,7 +10,7 @@ const dist = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, 'dis
 process.chdir(import.meta.dirname)
 
 // The limits in gzipped bytes: for the script that a page loads, and for those that it loads later.
-const budget = { first: 8600, extras: 5600, mine: 2700, news: 2500 }
+const budget = { first: 8600, extras: 5750, mine: 2700, news: 2550 }
 
 const locales = (await readdir('src/locales')).map((file) => path.parse(file).name).filter((name) => name !== 'en').sort()
 const catalogues = await Promise.all(locales.map((name) => readFile(`src/locales/${name}.json`, 'utf8')))
@@ -29,7 +29,7 @@ const css = {
 const texts = {
   extras: /^(files|similar|voted?$|unvoted|vote_|identity|sent_|outbox_full|too_old)/,
   mine: /^mine/,
-  news: /^(news_|mine_(loading|failed|again|votes)$)/,
+  news: /^(news_|mine_(loading|failed|again|votes_.*)$)/,
 }
 const needs = (script, text) => texts[script]?.test(text) ?? !Object.values(texts).some((pattern) => pattern.test(text))
 const english = (script) => ({

@@ -23,6 +23,11 @@ function extend(tools: Tools & Place, form: Form) {
   if (similar) form.similar.replaceWith(similar.element)
   if (picker) form.files.replaceWith(picker.element)
 
+  const find = (name: string) => form.element.querySelector<HTMLElement>(name)!
+  find('textarea').onkeydown = ({ key, ctrlKey, metaKey }) => {
+    if (key == 'Enter' && (ctrlKey || metaKey)) find('.primary').click()
+  }
+
   /** Fills the form with a refused idea. */
   function giveBack({ fields, files, refusal }: Entry): void {
     const { code, message } = refusal!

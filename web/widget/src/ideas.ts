@@ -1,6 +1,6 @@
 import type { Failure } from './api'
 import { tooLong } from './length'
-import { createList, day } from './list'
+import { createList, day, votesText } from './list'
 import css from './mine.css'
 import type { Name } from './strings'
 import type { AppTools, Place } from './tools'
@@ -85,7 +85,7 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): I
     const facts = [
       ...(unread ? [h('b', {}, t('mine_unread'))] : []),
       h('span', {}, label || t(`mine_${status}` as Name)),
-      h('span', {}, t('mine_votes', { count: votes.toLocaleString(t('lang')) })),
+      h('span', {}, votesText(t, votes)),
       ...(asked ? [] : [h('span', {}, t('mine_voted'))]),
     ]
 
@@ -134,7 +134,7 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): I
 
   function reason(error: unknown): string {
     const { kind, message } = error as Failure
-    return kind == 'refused' ? message : t('mine_failed')
+    return kind == 'refused' ? message : t('mine_problem')
   }
 
   async function copy(): Promise<void> {

@@ -30,6 +30,10 @@ export interface List {
 /** A day as the person's language writes it. */
 export const day = (t: Translate, at: string) => new Date(at).toLocaleDateString(t('lang'), { dateStyle: 'medium' })
 
+/** A number of votes as the person's language writes it. */
+export const votesText = (t: Translate, count: number) =>
+  t(`mine_votes_${new Intl.PluralRules(t('lang')).select(count)}` as Name, { count: count.toLocaleString(t('lang')) })
+
 export function createList(h: Tools['h'], place: Place, { title, css: own, label, part }: Content, ...foot: HTMLElement[]): List {
   const { dialog, heading, t, show, home } = place
   const note = h('p', { tabindex: -1 })

@@ -1,4 +1,4 @@
-import { createList, day } from './list'
+import { createList, day, votesText } from './list'
 import english from './locales/en.json'
 import { markdown } from './markdown'
 import css from './news.css'
@@ -36,7 +36,7 @@ function openNews({ h, call, seen, ...place }: Tools & Place, button: HTMLElemen
   function row({ title, body, labels, published_at, requests }: Entry): HTMLElement {
     const facts = [h('time', { datetime: published_at }, day(t, published_at)), ...labels.map((label) => h('b', { dir: 'auto' }, label))]
     const behind = requests.map(({ title, votes }) => (
-      h('li', {}, h('bdi', {}, title), ' ', h('small', {}, t('mine_votes', { count: votes.toLocaleString(t('lang')) })))
+      h('li', {}, h('bdi', {}, title), ' ', h('small', {}, votesText(t, votes)))
     ))
     return h('li', {},
       h('h3', { dir: 'auto', tabindex: -1 }, title),

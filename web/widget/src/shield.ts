@@ -13,13 +13,13 @@ export function shield(dialog: HTMLDialogElement): void {
   const { signal } = ended
 
   function take(event: Event & Partial<ClipboardEvent & DragEvent & KeyboardEvent>): void {
-    const { type, key, clipboardData, dataTransfer } = event
+    const { type, key, ctrlKey, metaKey, clipboardData, dataTransfer } = event
     const path = event.composedPath() as Element[]
     const inside = path.includes(dialog)
     // The focus comes to the panel, or leaves it. The key that has closed the panel is released on the page.
     if (inside || event.relatedTarget == host || type == 'keyup' && !dialog.open) event.stopImmediatePropagation()
     if (!inside) return
-    const copy = Object.assign(new Event(type, { bubbles: true, cancelable: true }), { key, clipboardData, dataTransfer })
+    const copy = Object.assign(new Event(type, { bubbles: true, cancelable: true }), { key, ctrlKey, metaKey, clipboardData, dataTransfer })
     // Another click would untick a box again.
     const target = type == 'click' && path[0] != dialog ? path[0]!.closest('button') : path[0]
     if (target?.dispatchEvent(copy) == false) event.preventDefault()
