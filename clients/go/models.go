@@ -3969,7 +3969,7 @@ type PortalLinkResult struct {
 
 // PortalSettings defines model for PortalSettings.
 type PortalSettings struct {
-	// Access Who sees the portal. link: whoever has its link. signed_in: people whom your product has signed in.
+	// Access Who sees the portal. link: anyone with its link. signed_in: people signed in by your product.
 	Access PortalAccess `json:"access"`
 
 	// Attachments Whether the portal shows attached files.

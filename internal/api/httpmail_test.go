@@ -116,9 +116,9 @@ func TestMailPages(t *testing.T) {
 		wantPage(t, s.mailCall(http.MethodPost, stopPath, stopAll, "{}", "Content-Type", "application/json"),
 			http.StatusUnsupportedMediaType, "List-Unsubscribe=One-Click")
 		want("asked")
-		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm"), http.StatusOK, "You will hear from us")
+		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm"), http.StatusOK, "You&#39;re subscribed")
 		want("confirmed")
-		wantPage(t, s.mailCall(http.MethodGet, confirmPath, confirm, ""), http.StatusOK, "You will hear from us")
+		wantPage(t, s.mailCall(http.MethodGet, confirmPath, confirm, ""), http.StatusOK, "You&#39;re subscribed")
 		wantPage(t, s.mailCall(http.MethodGet, stopPath, stopAll, "", "Accept-Language", "de"), http.StatusOK, "E-Mails beenden", `lang="de"`)
 
 		wantPage(t, s.mailCall(http.MethodPost, stopPath, stopAll, "do=daily"), http.StatusOK, "Saved.", `value="daily" checked`)

@@ -62,8 +62,8 @@ func TestStrangersComment(t *testing.T) {
 	}
 }
 
-// TestBurstOfComments: nearly the same comment waits from the fifth on, although nobody has to wait, whoever sends it
-// and by whichever way.
+// TestBurstOfComments: nearly the same comment waits from the fifth on, although comments are not moderated. This holds for
+// every sender and every way of sending.
 func TestBurstOfComments(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.publicPortal()

@@ -16,7 +16,7 @@ import (
 )
 
 // TestSameIdea: of browsers without a cookie behind one address, only a form that the same one repeats counts as one.
-// Whoever else sends the same title has an idea of their own, with their vote, at My ideas.
+// Other people who send the same title have an idea of their own, with their vote, at My ideas.
 func TestSameIdea(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

@@ -112,7 +112,7 @@ func TestPortalForms(t *testing.T) {
 	})
 }
 
-// TestPortalPaging: whoever follows "Show more" sees each idea once, in every order.
+// TestPortalPaging: a visitor who follows "Show more" sees each idea once, in every order.
 func TestPortalPaging(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

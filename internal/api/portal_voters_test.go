@@ -82,7 +82,7 @@ func TestPortalVoter(t *testing.T) {
 }
 
 // TestSignInElsewhere: a one-time address that the visitor did not ask for on this portal signs them in, but the votes of
-// their browser stay its own. Otherwise, whoever made the address could take these votes back.
+// their browser stay its own. Otherwise, the person who made the address could take these votes back.
 func TestSignInElsewhere(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.publicPortal()
@@ -112,7 +112,7 @@ func TestSignInElsewhere(t *testing.T) {
 	}
 }
 
-// TestReturn: whoever signs in comes back to the page that they left, and to none outside the portal.
+// TestReturn: a visitor who signs in comes back to the page that they left, and to none outside the portal.
 func TestReturn(t *testing.T) {
 	s := newService(t, storetest.SQLite(t))
 	s.publicPortal()

@@ -13,7 +13,7 @@ import (
 // PortalSettings are the settings of an app's portal: the pages on which people outside see what the app
 // shares, vote and comment.
 type PortalSettings struct {
-	Access         Access     `json:"access" enum:"off,public,link,signed_in" doc:"Who sees the portal. link: whoever has its link. signed_in: people whom your product has signed in."`
+	Access         Access     `json:"access" enum:"off,public,link,signed_in" doc:"Who sees the portal. link: anyone with its link. signed_in: people signed in by your product."`
 	Slug           string     `json:"slug" doc:"The portal is at /p/{slug}."`
 	Host           string     `json:"host" doc:"A host of its own, such as ideas.example.com; empty for none."`
 	Voting         Taking     `json:"voting" enum:"anyone,verified,off" doc:"Who may vote on the portal. verified: people who are signed in."`

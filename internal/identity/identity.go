@@ -55,7 +55,7 @@ func Verify(token string, appID feedback.ID, secrets []string, now time.Time) (f
 	case err != nil && !errors.Is(err, jwt.ErrTokenExpired):
 		return feedback.Person{}, invalid
 	}
-	// Of two claims with the same name, another parser could use the other one.
+	// If two claims have the same name, another parser could use the other one.
 	for _, segment := range strings.Split(token, ".")[:2] {
 		text, err := parser.DecodeSegment(segment)
 		if err != nil {

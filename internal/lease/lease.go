@@ -104,7 +104,7 @@ func (l *Lease) Run(ctx context.Context, log *slog.Logger, outcomes *Outcomes, s
 }
 
 // Round does a piece of each kind of work, as long as this process has the lease, and reports whether
-// a step that did not fail has more. It calls note with what came of each step, and of the lease.
+// a step that did not fail has more. It calls note with the result of each step, and of the lease.
 func (l *Lease) Round(ctx context.Context, steps []Step, note func(work string, err error)) (more bool) {
 	for i := range steps {
 		step := &steps[i]
@@ -142,7 +142,7 @@ func (l *Lease) release() error {
 	})
 }
 
-// Outcomes are what came of each kind of work in this process. Its methods are safe for
+// Outcomes counts the results of each kind of work in this process. Its methods are safe for
 // concurrent use, and the zero value is ready.
 type Outcomes struct {
 	mu        sync.Mutex
@@ -150,7 +150,7 @@ type Outcomes struct {
 	succeeded map[string]time.Time
 }
 
-// Add notes what came of a piece of work.
+// Add counts the result of a piece of work.
 func (o *Outcomes) Add(work string, at time.Time, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 )
 
 // signIn signs the visitor in with a one-time address, or says where they can sign in. The votes of the browser become
-// theirs if they have asked to sign in here: whoever sends others such an address does not get their votes.
+// theirs if they have asked to sign in here. Otherwise, a person could send others such an address and get their votes.
 func (v *visit) signIn(ctx context.Context) (answer, error) {
 	to := v.R.URL.Query().Get("to")
 	page := portal.SignInPage{}

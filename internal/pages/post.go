@@ -123,7 +123,7 @@ func (v *visit) castVote(ctx context.Context, id feedback.ID, remove bool, why s
 		}
 	}
 	on := id
-	if remove { // whoever has voted can take it back, however many others there are
+	if remove { // a voter can take their vote back, no matter how many others there are
 		on = feedback.ID{}
 	}
 	person, r, err := v.person(on)

@@ -1,8 +1,8 @@
-// Package readers tells people without an account what becomes of what they asked for. A person is a
+// Package readers shows people without an account the state of their requests and votes. A person is a
 // feedback.Reader, or has a link: to everything of a reader, or to one request that the team has linked.
 //
-// Whoever submitted a request sees its text, its status and its public comments. Whoever voted sees what the
-// app shares: the title, the status and the number of votes. Nobody outside sees anything else.
+// The submitter of a request sees its text, its status and its public comments. A voter sees what the app
+// shares: the title, the status and the number of votes. People outside the account see nothing else.
 package readers
 
 import (

@@ -44,7 +44,7 @@ func (s *Store) MakeIdentitySecret(
 		if err != nil {
 			return err
 		}
-		// Whoever is signed in to the portal was, because of the secret that is replaced.
+		// The sign-ins to the portal were made with the secret that is replaced.
 		if err := visitors.EndAll(ctx, tx, accountID, appID); err != nil {
 			return err
 		}

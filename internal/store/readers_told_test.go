@@ -111,7 +111,7 @@ func (c *crowd) reply(n int, id feedback.ID, body string) string {
 	return ""
 }
 
-// TestReplies: whoever asked answers to public comments of the team, ten times in a row, and nobody else.
+// TestReplies: only the submitter can reply to public comments of the team, ten times in a row.
 func TestReplies(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		c := newCrowd(t, at)

@@ -102,7 +102,7 @@ func latestPublic(
 	return latest, answered, nil
 }
 
-// StatusLink creates a link that shows a request to whoever has it, and returns its token. It returns
+// StatusLink creates a link that shows a request to anyone who has it, and returns its token. It returns
 // ErrRequestNotFound if the request does not exist or is in the bin.
 func (s *Store) StatusLink(ctx context.Context, accountID, requestID, by feedback.ID) (token string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -174,8 +174,8 @@ func TestSweepKeepsSessions(t *testing.T) {
 	})
 }
 
-// TestBlocked: whoever is blocked and unblocked, in whatever order, those who are blocked are listed, the latest first, and the
-// log has each change once.
+// TestBlocked: after any sequence of blocks and unblocks, the list has those who are blocked, the latest first, and the log
+// has each change once.
 func TestBlocked(t *testing.T) {
 	storetest.FewerChecks(t)
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {

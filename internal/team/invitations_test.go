@@ -10,7 +10,7 @@ import (
 )
 
 // TestInvitationsClaimNothing: an invitation neither tells whether its e-mail is used in
-// another account nor keeps others from using it. Whoever accepts first has it.
+// another account nor keeps others from using it. The first account whose invitation is accepted has it.
 func TestInvitationsClaimNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)

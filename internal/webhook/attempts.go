@@ -104,7 +104,7 @@ func (w *Webhooks) Attempts(ctx context.Context, accountID, id feedback.ID, befo
 		WHERE account_id = $1 AND webhook_id = $2 AND id < $3 ORDER BY id DESC LIMIT CAST($4 AS BIGINT)`, accountID, id, end, limit)
 }
 
-// Test sends a test event to an endpoint, also if it is paused or disabled, and returns what came of it.
+// Test sends a test event to an endpoint, also if it is paused or disabled, and returns the result.
 // It returns ErrWebhookNotFound.
 func (s *Sender) Test(ctx context.Context, accountID, id feedback.ID) (Attempt, error) {
 	now := feedback.At(s.now())
@@ -122,7 +122,7 @@ func (s *Sender) Test(ctx context.Context, accountID, id feedback.ID) (Attempt, 
 	return s.sendOne(ctx, accountID, webhook, message{e}, 1)
 }
 
-// Resend sends an event of the log again, with the same id, and returns what came of it. If that works,
+// Resend sends an event of the log again, with the same id, and returns the result. If that works,
 // the event is no longer set aside. It returns ErrWebhookNotFound, or ErrEventNotFound.
 func (s *Sender) Resend(ctx context.Context, accountID, id feedback.ID, number int64) (Attempt, error) {
 	webhook, err := s.Get(ctx, accountID, id)

@@ -92,7 +92,7 @@ func newHTTPClient(control func(string, string, syscall.RawConn) error) http.Cli
 	}
 }
 
-// answer is what came of a call. err is nil only if an endpoint has accepted the message.
+// answer is the result of a call. err is nil only if an endpoint has accepted the message.
 type answer struct {
 	status     int // 0 if there was none
 	body       string
@@ -146,7 +146,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return max(0, min(wait, maxWait))
 }
 
-// outcome says what came of an attempt, and whose fault a failure is.
+// outcome returns the result of an attempt, which says whose fault a failure is.
 type outcome string
 
 const (

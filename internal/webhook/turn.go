@@ -97,7 +97,7 @@ type delivery struct {
 	answer  answer
 }
 
-// deliver sends what is due, and stores what came of it.
+// deliver sends the events that are due, and stores the results.
 func (s *Sender) deliver(ctx context.Context, t turn) error {
 	retries, obsolete, err := s.retries(ctx, t)
 	if err != nil {

@@ -3596,7 +3596,7 @@ export interface components {
             url: string;
         };
         PortalSettings: {
-            /** @description Who sees the portal. link: whoever has its link. signed_in: people whom your product has signed in. */
+            /** @description Who sees the portal. link: anyone with its link. signed_in: people signed in by your product. */
             access: components["schemas"]["PortalAccess"];
             /** @description Whether the portal shows attached files. */
             attachments: boolean;
@@ -8181,7 +8181,7 @@ export interface operations {
                      *             "after": {
                      *               "status": "planned"
                      *             },
-                     *             "summary": "Member changed the status from opened to planned.",
+                     *             "summary": "Member changed the status from Open to Planned.",
                      *             "id": "{event}",
                      *             "version": 1,
                      *             "app_id": "019b76da-a800-7ab9-8f43-517f23dc868f",
@@ -9787,7 +9787,7 @@ export interface operations {
                      *                 "Design"
                      *               ]
                      *             },
-                     *             "summary": "Member set the ETA to \"2026-06-30\", changed the status from opened to planned and added the tag \"Design\"."
+                     *             "summary": "Member set the ETA to \"2026-06-30\", changed the status from Open to Planned and added the tag \"Design\"."
                      *           }
                      *         ],
                      *         "next_cursor": "{next}",

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What the model answers to people outside the account who ask what became of their requests and votes.
+// The answers of the model to people outside the account who read their requests and votes.
 
 const (
 	minePath       = "/mine#"

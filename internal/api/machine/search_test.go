@@ -63,7 +63,7 @@ func (r *request) found(query string) bool {
 	}
 	last := wanted[len(wanted)-1]
 	begins := func(word string) bool { return strings.HasPrefix(word, last) }
-	// Of a name or an address, two letters are not enough.
+	// Two letters of a name or an address are not enough.
 	named := slices.Contains(r.submittedBy(), last) || len(last) > 2 && slices.ContainsFunc(r.submittedBy(), begins)
 	return r.hasAll(wanted[:len(wanted)-1]) && (named || slices.ContainsFunc(r.words(), begins))
 }
