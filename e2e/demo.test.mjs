@@ -76,7 +76,7 @@ test('settings change the app', async (t) => {
   await page.getByLabel('Language').selectOption('Deutsch')
   await quiet(page)
   await button.click()
-  await page.getByLabel('Deine Idee').or(page.getByLabel('Ihre Idee')).fill('Rechnungen auf Deutsch')
+  await page.getByRole('textbox', { name: 'Ihre Idee' }).fill('Rechnungen auf Deutsch')
   await linger(page)
   await page.locator('dialog .form .primary').click()
   await page.locator('#arrived').getByText('by Ada Lovelace, verified').first().waitFor()
