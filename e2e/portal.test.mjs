@@ -192,7 +192,7 @@ test('the board follows what is searched, and its last row sends it', async (t) 
   await search.fill('dark m')
   await page.getByRole('link', { name: 'Dark mode' }).focus()
   await answer
-  await page.getByRole('status').getByText(/.1. idea/).waitFor()
+  await page.getByRole('status').getByText(/.1. idea\b/).waitFor()
   assert.equal(await page.locator(':focus').innerText(), 'Dark mode')
 
   await page.goto(`${app.home}?q=dark&status=planned`)

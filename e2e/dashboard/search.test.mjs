@@ -59,7 +59,7 @@ test('after a search that found nothing, what the next one finds is not new', as
   const { page, complaints, quiet, field, counts } = await open(t, `/?app=${app.id}`)
   await counts('4 requests')
   // The answer of the second search arrives after the page could have asked for new requests, and their number later.
-  const frames = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 50)))))
+  const frames = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))))
   let shown
   const list = new Promise((resolve) => (shown = resolve))
   await page.route('**/api/requests-list', async (route) => {

@@ -28,6 +28,8 @@ const FormType = "application/x-www-form-urlencoded"
 // MaxForm is the maximum size of a form in bytes. A text of 10,000 characters takes up to 120,000 of them.
 const MaxForm = 128 << 10
 
+var errFormTooLarge = feedback.ErrBodyTooLarge.With("A form may be at most 128 KiB.")
+
 // ReadBody returns the body and the number of bytes of Bodies that it holds, which the
 // caller must release even after an error. It returns ErrUnavailable if bodies hold too much
 // memory, in total or for this address, and ErrUnsupportedMediaType if it is of another type.
@@ -38,7 +40,7 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 	}
 	most, tooLarge := MaxBody, feedback.ErrBodyTooLarge
 	if mediaType == FormType {
-		most, tooLarge = MaxForm, tooLarge.With("A form may be at most 128 KiB.")
+		most, tooLarge = MaxForm, errFormTooLarge
 	}
 	for more := true; more; {
 		if len(body) > 0 { // Content-Length does not count, only bytes that have arrived

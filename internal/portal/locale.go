@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -169,11 +170,7 @@ var categories = map[plurals.Form]string{
 // Count returns the form of a text that the language uses with n.
 func (l *locale) Count(text plural, n int64) string {
 	category := categories[plurals.Cardinal.MatchPlural(l.tag, int(n), 0, 0, 0, 0)]
-	form, ok := text[category]
-	if !ok {
-		form = text["other"]
-	}
-	return fill(form, "count", n)
+	return fill(cmp.Or(text[category], text["other"]), "count", n)
 }
 
 // fill replaces a name in a text, such as {app}. The value is isolated, because its direction may differ

@@ -146,7 +146,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return max(0, min(wait, maxWait))
 }
 
-// outcome returns the result of an attempt, which says whose fault a failure is.
+// outcome is the result of an attempt, and says whose fault a failure is.
 type outcome string
 
 const (

@@ -29,6 +29,7 @@ export function ExportMenu({ where, listed, button }: { where: Where; listed?: n
   );
 }
 
+// Exact says how many of the listed requests an export has.
 function Exact({ where, listed }: { where: Where; listed: number }) {
   const { data } = useQuery({
     queryKey: ["requests", "exact", where],

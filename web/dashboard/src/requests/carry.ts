@@ -22,8 +22,7 @@ type Job = {
   to?: Box | undefined;
   doing: string;
   done: string;
-  undone?: string; // if it can be undone
-  inverse?: (pairs: Pair[]) => Step[];
+  undo?: { done: string; steps(pairs: Pair[]): Step[] }; // undefined if it cannot be undone
   also?: Row[]; // other requests whose numbers change
   whole?: boolean; // for all that match a filter, most of which are not loaded
   goneFrom?: GoneFrom;
@@ -85,7 +84,7 @@ export async function carryOut(job: Job): Promise<void> {
   };
   // The version is not the next one yet, so that changes of others still show.
   place(pairsOf(change.steps).map(({ before, after }) => ({ ...after, version: before.version })), change.to, change.goneFrom);
-  if (job.inverse) undoable.push(change);
+  if (job.undo) undoable.push(change);
   if (undoable.length > 20) undoable.shift();
   const over = outbox.put(change);
   if (outbox.stopped()) tell(change);
@@ -235,13 +234,13 @@ const opposite = ({ before, after }: Pair): Pair => ({ before: after, after: { .
 // revert undoes a change that was made.
 async function revert({ job, made, goneFrom }: Carried): Promise<void> {
   await carryOut({
-    steps: job.inverse!(made.map(opposite)),
+    steps: job.undo!.steps(made.map(opposite)),
     from: job.to,
     to: job.from,
     ...(job.also && { also: job.also }),
     ...(job.whole && { whole: true }),
     doing: "Undoing",
-    done: job.undone!,
+    done: job.undo!.done,
     goneFrom,
   });
 }
@@ -256,7 +255,7 @@ function withdraw(change: Carried): void {
   [change.from, change.to] = [job.to, job.from];
   show(change, pairs.map((pair) => pair.before), job.from);
   outbox.changed();
-  notify(job.undone!);
+  notify(job.undo!.done);
   change.undone = change.calling;
   if (!change.undone) unmake(change);
 }
@@ -265,7 +264,7 @@ function withdraw(change: Carried): void {
 // the service answers: this changes nothing if it was not made.
 function unmake(change: Carried): void {
   const sent = [...change.made, ...change.unsure].map(opposite);
-  change.steps = sent.length ? change.job.inverse!(sent) : [];
+  change.steps = sent.length ? change.job.undo!.steps(sent) : [];
   change.pairs = byID(change.steps);
   change.made = [];
   change.unsure = new Set();

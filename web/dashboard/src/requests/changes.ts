@@ -43,8 +43,7 @@ async function update(target: Target, edit: Edit, quiet = false): Promise<void> 
     whole: "matching" in target,
     doing: "Updating requests",
     done: sentence(changing.map((pair) => pair.before), edit) + merged(rows, edit),
-    undone: undoneSentence(changing.map((pair) => pair.before), edit),
-    inverse: (again) => edits(again, editOf, true),
+    undo: { done: undoneSentence(changing.map((pair) => pair.before), edit), steps: (again) => edits(again, editOf, true) },
   });
 }
 
@@ -170,8 +169,10 @@ async function move(target: Target, kind: keyof typeof moves): Promise<void> {
     doing: `${doing} requests`,
     done: `${subject(rows)} ${done}.`,
     ...(undone && {
-      undone: `Undone. ${subject(rows)} ${isOrAre(rows)} ${undone}.`,
-      inverse: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)),
+      undo: {
+        done: `Undone. ${subject(rows)} ${isOrAre(rows)} ${undone}.`,
+        steps: (pairs: Pair[]) => (from === "live" ? steps(pairs, "live", restored) : steps(pairs, "bin", binned)),
+      },
     }),
   });
 }
@@ -198,8 +199,10 @@ async function merge(ids: string[], into: FeatureRequest | Row, quiet = false): 
     ),
     doing: "Merging requests",
     done: `${subject(rows)} merged into “${into.title}”.`,
-    undone: "Merge undone.",
-    inverse: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id, quiet: true })).request),
+    undo: {
+      done: "Merge undone.",
+      steps: (pairs) => calls(pairs.toReversed(), async (id) => (await call("requests-unmerge", { id, quiet: true })).request),
+    },
   });
 }
 
@@ -285,7 +288,8 @@ function sentence(rows: Row[], edit: Edit): string {
 
 // undoneSentence describes the undo of an edit. rows are as they were before the edit.
 function undoneSentence(rows: Row[], edit: Edit): string {
-  const status = Object.keys(edit).join() === "status" && shared({ requests: rows }, (row) => row.status);
+  const [name, ...others] = Object.keys(edit);
+  const status = name === "status" && !others.length && shared({ requests: rows }, (row) => row.status);
   if (!status) return `Change to ${subject(rows)} undone.`;
   return `Undone. ${subject(rows)} ${isOrAre(rows)} back to ${nameOfStatus(rows, status)}.`;
 }

@@ -1,0 +1,1 @@
+export{o as default}from"./pages-DTZk3W0N.js";

@@ -1,1 +1,0 @@
-import{Bn as e}from"./ui-4-gtfgM5.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
