@@ -4853,6 +4853,19 @@ type SubmitterParams struct {
 	Name       *string `json:"name,omitempty"`
 }
 
+// SuggestedRequest defines model for SuggestedRequest.
+type SuggestedRequest struct {
+	ID openapi_types.UUID `json:"id"`
+
+	// Status The status of a request.
+	Status Status `json:"status"`
+	Title  string `json:"title"`
+
+	// Voted Whether the person has voted for it, or asked for it with an identity token.
+	Voted bool  `json:"voted"`
+	Votes int64 `json:"votes"`
+}
+
 // Tag defines model for Tag.
 type Tag struct {
 	// Requests Number of live requests with this tag.
@@ -5640,14 +5653,20 @@ type WidgetSettings struct {
 
 // WidgetSimilarRequestsParams defines model for WidgetSimilarRequestsParams.
 type WidgetSimilarRequestsParams struct {
+	// IdentityToken Identifies the person. See Identity.
+	IdentityToken *string `json:"identity_token,omitempty"`
+
 	// Text What the person is about to submit.
 	Text string `json:"text"`
+
+	// Voter The random UUID that the browser keeps for widget-vote. Or send identity_token.
+	Voter *openapi_types.UUID `json:"voter,omitempty"`
 }
 
 // WidgetSimilarRequestsResult defines model for WidgetSimilarRequestsResult.
 type WidgetSimilarRequestsResult struct {
 	// Requests Most similar first, at most 5; only those that the app shares.
-	Requests []SharedRequest `json:"requests"`
+	Requests []SuggestedRequest `json:"requests"`
 }
 
 // WidgetSubmitRequestParams defines model for WidgetSubmitRequestParams.

@@ -5,6 +5,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
+	"gatherkit/internal/pages"
 )
 
 const (
@@ -61,20 +62,29 @@ func (a *API) requestsSimilar(ctx context.Context, c caller, in requestsSimilarP
 }
 
 type widgetSimilarRequestsParams struct {
-	Text string `json:"text" lines:"many" minLength:"1" maxLength:"200" doc:"What the person is about to submit."`
+	Text          string       `json:"text" lines:"many" minLength:"1" maxLength:"200" doc:"What the person is about to submit."`
+	Voter         *feedback.ID `json:"voter,omitempty" format:"uuid" doc:"The random UUID that the browser keeps for widget-vote. Or send identity_token."`
+	IdentityToken string       `json:"identity_token,omitempty" verbatim:"true" doc:"Identifies the person. See Identity."`
+}
+
+// suggestedRequest is a request that is similar to what a person types.
+type suggestedRequest struct {
+	feedback.SharedRequest
+	Voted bool `json:"voted" doc:"Whether the person has voted for it, or asked for it with an identity token."`
 }
 
 type widgetSimilarRequestsResult struct {
-	Requests []feedback.SharedRequest `json:"requests" doc:"Most similar first, at most 5; only those that the app shares."`
+	Requests []suggestedRequest `json:"requests" doc:"Most similar first, at most 5; only those that the app shares."`
 }
 
 func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSimilarRequestsParams) (widgetSimilarRequestsResult, error) {
-	result := widgetSimilarRequestsResult{[]feedback.SharedRequest{}}
+	result := widgetSimilarRequestsResult{[]suggestedRequest{}}
 	if err := a.rates.Searches.Allow(v.From, 1, a.Now()); err != nil {
 		return result, err
 	}
-	if !v.app.Settings.AllowsOrigin(v.Origin) {
-		return result, feedback.ErrOriginNotAllowed
+	who, err := a.viewer(ctx, v, pages.Viewer{Voter: in.Voter, IdentityToken: in.IdentityToken})
+	if err != nil {
+		return result, err
 	}
 	shared := v.app.Settings.Shared()
 	if len(shared) == 0 {
@@ -85,8 +95,17 @@ func (a *API) widgetSimilarRequests(ctx context.Context, v visitor, in widgetSim
 		AppID: v.app.ID, Text: in.Text, Shared: shared, Limit: maxWidgetSimilar,
 		Titles: portal.Access != feedback.AccessPublic || !portal.Descriptions, // anybody can read what a public portal shows
 	})
+	if err != nil || len(found) == 0 {
+		return result, err
+	}
+	var ids []feedback.ID
 	for _, r := range found {
-		result.Requests = append(result.Requests, feedback.SharedRequest{ID: r.ID, Title: r.Title, Status: r.Status, Votes: r.Votes})
+		ids = append(ids, r.ID)
+	}
+	voted, err := a.Store.Board.Voted(ctx, v.app, who, ids)
+	for _, r := range found {
+		shown := feedback.SharedRequest{ID: r.ID, Title: r.Title, Status: r.Status, Votes: r.Votes}
+		result.Requests = append(result.Requests, suggestedRequest{shown, voted[r.ID]})
 	}
 	return result, err
 }

@@ -113,10 +113,7 @@ func (b *Boards) ReadAs(ctx context.Context, app feedback.App, p *feedback.Perso
 				return err
 			}
 			if err == nil {
-				v.key = p.Key()
-				if p.Verified {
-					v.Person, v.reader = p, feedback.ReaderOfPerson(app.ID, *p.ExternalID)
-				}
+				v.is(*p)
 			}
 		}
 		if err := v.admit(ctx, ""); err != nil {
@@ -124,6 +121,14 @@ func (b *Boards) ReadAs(ctx context.Context, app feedback.App, p *feedback.Perso
 		}
 		return read(ctx, v)
 	})
+}
+
+// is sets who the visitor of a call is: a browser, or somebody whom an identity token verifies.
+func (v *View) is(p feedback.Person) {
+	v.key = p.Key()
+	if p.Verified {
+		v.Person, v.reader = &p, feedback.ReaderOfPerson(v.App.ID, *p.ExternalID)
+	}
 }
 
 // HasHost reports whether a portal is at a host, and not off.

@@ -96,6 +96,25 @@ func (v *View) ideas(ctx context.Context, requests []feedback.Request) ([]Idea, 
 	return ideas, nil
 }
 
+// Voted returns for which requests of an app a person has voted. Somebody who is signed in has also voted for what they
+// have asked for, unless they took that back. p is nil if nobody is known.
+func (b *Boards) Voted(ctx context.Context, app feedback.App, p *feedback.Person, ids []feedback.ID) (map[feedback.ID]bool, error) {
+	if p == nil {
+		return nil, nil
+	}
+	v := &View{App: app, q: b.db.Reader()}
+	v.is(*p)
+	requests, err := v.requests(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	voted, own, err := v.mine(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return voted, v.submitted(ctx, requests, voted, own)
+}
+
 // mine returns for which of the requests the visitor has voted, also by a vote for one that is merged into it, and
 // which the browser has submitted.
 func (v *View) mine(ctx context.Context, ids []feedback.ID) (voted, own map[feedback.ID]bool, err error) {

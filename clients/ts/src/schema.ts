@@ -4345,6 +4345,16 @@ export interface components {
             external_id?: string;
             name?: string;
         };
+        SuggestedRequest: {
+            /** Format: uuid */
+            id: string;
+            status: components["schemas"]["Status"];
+            title: string;
+            /** @description Whether the person has voted for it, or asked for it with an identity token. */
+            voted: boolean;
+            /** Format: int64 */
+            votes: number;
+        };
         Tag: {
             /**
              * Format: int64
@@ -5098,12 +5108,19 @@ export interface components {
             show_email_field: boolean;
         };
         WidgetSimilarRequestsParams: {
+            /** @description Identifies the person. See Identity. */
+            identity_token?: string;
             /** @description What the person is about to submit. */
             text: string;
+            /**
+             * Format: uuid
+             * @description The random UUID that the browser keeps for widget-vote. Or send identity_token.
+             */
+            voter?: string;
         };
         WidgetSimilarRequestsResult: {
             /** @description Most similar first, at most 5; only those that the app shares. */
-            requests: components["schemas"]["SharedRequest"][];
+            requests: components["schemas"]["SuggestedRequest"][];
         };
         WidgetSubmitRequestParams: {
             /** @description File ids. See Files. */
@@ -5342,6 +5359,7 @@ export type StatusesChange = components['schemas']['StatusesChange'];
 export type SubmittedRequest = components['schemas']['SubmittedRequest'];
 export type Submitter = components['schemas']['Submitter'];
 export type SubmitterParams = components['schemas']['SubmitterParams'];
+export type SuggestedRequest = components['schemas']['SuggestedRequest'];
 export type Tag = components['schemas']['Tag'];
 export type TagFacet = components['schemas']['TagFacet'];
 export type TagsListParams = components['schemas']['TagsListParams'];

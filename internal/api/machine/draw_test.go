@@ -59,7 +59,7 @@ var usual = map[string][]string{
 	"votes-add": {"external_id", "why"}, "votes-remove": {"external_id"}, "widget-vote": {"voter", "reader", "why"},
 	"widget-submit-request": {"form", "reader"}, "widget-news": {"reader"}, "widget-my-requests": {"reader", "seen_until"},
 	"widget-my-link": {"reader"}, "widget-reply": {"reader"}, "mentions-read": {"ids", "up_to"}, "webhooks-create": {"internal"},
-	"widget-comment": {"voter"}, "widget-board": {"voter"}, "widget-request": {"voter"},
+	"widget-comment": {"voter"}, "widget-similar-requests": {"voter"}, "widget-board": {"voter"}, "widget-request": {"voter"},
 	"entries-create": {"request_ids"}, "entries-publish": {"complete", "at"},
 }
 

@@ -93,12 +93,15 @@ func (m *model) similarRequests(w who, in, got object) (string, object) {
 }
 
 func (m *model) widgetSimilar(w who, in, got object) (string, object) {
-	if !w.app.allows(w.origin) {
-		return "widget.origin_not_allowed", nil
+	key, refusal := m.viewer(w, in)
+	if refusal != "" {
+		return refusal, nil
 	}
 	result := m.alike(got, w.app, in["text"].(string), 5, (*request).shared, (*request).sharedUnmerged)
 	for _, shown := range result["requests"].([]object) {
 		delete(shown, "score")
+		r := find(m.requests, func(r *request) bool { return r.id == shown["id"] })
+		shown["voted"] = r != nil && key != "" && m.people(r)[key] != nil
 	}
 	return "ok", result
 }
