@@ -1,5 +1,6 @@
 // The parser of Markdown and the mentions in it, without a browser.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -51,6 +52,25 @@ for (const [source, want] of [
   ['<https://q.r> <m@n.o> <javascript:x> xhttps://a.b', '<p><link https://q.r/>https://q.r</> <link mailto:m@n.o>m@n.o</> <javascript:x> xhttps://a.b</>'],
   [`**@[Ada L.](user:${id(1)})** @[x](y)`, '<p><strong><@1>Ada L.</></> @[x](y)</>'],
 ]) test(`parses ${JSON.stringify(source)}`, () => assert.equal(shown(markdown(source)), want))
+
+// The cases that the widget and the portal know, too, in their notation.
+function common(part) {
+  if (Array.isArray(part)) return part.map(common).join('')
+  const { kind, of = [], text = '', href, first, items = [] } = part
+  if (kind === 'text') return text
+  if (kind === 'break') return '/'
+  if (kind === 'list') {
+    const inside = items.map((item) => `<li>${common(item).replace(/^<p>(.*)<\/p>$/, '$1')}</li>`).join('')
+    return first === undefined ? `<ul>${inside}</ul>` : `<ol ${first}>${inside}</ol>`
+  }
+  const tags = { paragraph: 'p', heading: 'h', link: 'a' }
+  const tag = kind === 'code' && text.includes('\n') ? 'pre' : tags[kind] ?? kind
+  const inside = common(of) + text
+  return `<${tag}${href ? ` ${href}` : ''}>${kind === 'quote' ? inside.replace(/^<p>(.*)<\/p>$/, '$1') : inside}</${tag}>`
+}
+for (const [source, want] of JSON.parse(readFileSync(new URL('../../internal/portal/testdata/markdown.json', import.meta.url), 'utf8'))) {
+  test(`parses ${JSON.stringify(source)} as everywhere`, () => assert.equal(common(markdown(source)), want))
+}
 
 for (const target of [
   'javascript:alert(1)', 'JaVaScRiPt:alert(1)', ' javascript:alert(1)', 'java\tscript:alert(1)', '\u0001javascript:alert(1)',

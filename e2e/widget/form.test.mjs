@@ -64,6 +64,53 @@ test('a vote is shown, and keeps the focus, if the list changes before the answe
   assert.equal(await voted.evaluate((button) => button.getRootNode().activeElement === button), true)
 })
 
+test('after a vote, the person can leave without what was typed', async (t) => {
+  const { app, tab, w, see } = await shop(t)
+  await suggest(app, 1)
+  await w.open()
+  await w.title.fill('Dark mode')
+  const thanks = w.part('.thanks')
+  await w.vote.waitFor()
+  assert.ok(!await thanks.isVisible())
+  await w.vote.click()
+  await thanks.getByText("Counted. We'll show news here.").waitFor()
+  await see('voted')
+  await w.vote.click()
+  await thanks.waitFor({ state: 'hidden' })
+  await w.vote.click()
+  await thanks.getByRole('button', { name: 'Done' }).click()
+  await w.dialog.waitFor({ state: 'hidden' })
+  await w.open()
+  assert.equal(await w.title.inputValue(), '')
+  await tab.reload()
+  await w.open()
+  assert.equal(await w.title.inputValue(), '')
+  assert.deepEqual((await stored(app)).map(({ title }) => title), ['Dark mode for the dashboard'])
+})
+
+test('what a person has voted for is marked after a reload', async (t) => {
+  const { app, tab, w } = await shop(t)
+  await suggest(app, 2)
+  await w.open()
+  await w.title.fill('Dark mode')
+  const of = (place) => w.part('.similar li', { hasText: place }).locator('.vote')
+  await of('dashboard').click()
+  await soon('the vote is counted', async () => (await recorded(tab, 'vote')).length === 1)
+  await tab.reload()
+  await w.open()
+  await w.title.fill('Dark mode please')
+  await of('dashboard').waitFor()
+  assert.equal(await of('dashboard').getAttribute('aria-pressed'), 'true')
+  assert.equal(await of('mobile').getAttribute('aria-pressed'), 'false')
+  await of('dashboard').click()
+  await soon('the vote is withdrawn', async () => await of('dashboard').getAttribute('aria-pressed') === 'false')
+
+  // Somebody whose token is refused still sees what is similar.
+  await tab.evaluate(() => Gatherkit('identify', { token: 'refused' }))
+  await w.title.fill('Dark mode now')
+  await of('dashboard').waitFor()
+})
+
 for (const [name, viewport] of [['1280', size], ['320', { width: 320, height: 480 }]]) {
   test(`the message of an invalid field is visible above the footer: ${name}`, async (t) => {
     const { app, w, see } = await shop(t, { options: { viewport } })

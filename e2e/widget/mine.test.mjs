@@ -41,7 +41,7 @@ test('a visitor reads the news of an idea, replies, and takes it along as a link
   await w.sent.waitFor()
   await w.turn.waitFor()
   await w.close.click()
-  const words = 'Which <b>screen</b> &amp; when?\nPlease tell us.'
+  const words = 'Which **<b>screen</b>** &amp; when?\nPlease tell us.'
   const { id } = await decide(app, 'planned', words)
   await tab.clock.fastForward(5 * minutes)
   await news(tab, 1)
@@ -55,7 +55,8 @@ test('a visitor reads the news of an idea, replies, and takes it along as a link
   await soon('the heading has the focus', () => w.part('h2').evaluate((heading) => heading.matches(':focus')))
   assert.equal(await w.part('.list h3').textContent(), 'Dark mode')
   assert.deepEqual(await w.part('.facts > *').allTextContents(), ['New', 'Planned', '1 vote'])
-  assert.equal(await w.part('.note p').textContent(), words)
+  assert.equal(await w.part('.note p').innerText(), words.replaceAll('**', ''))
+  assert.equal(await w.part('.note strong').textContent(), '<b>screen</b>')
   assert.match(await w.part('.note small').textContent(), /^Shop · /)
   await soon('the news are seen', async () => (await recorded(tab, 'news')).length === 2)
   assert.deepEqual((await recorded(tab, 'news')).map(([, { key, unread }]) => [key, unread]), [[app.key, 1], [app.key, 0]])

@@ -43,7 +43,7 @@ type item struct {
 }
 
 var letterTemplate = template.Must(template.New("mail.html").
-	Funcs(template.FuncMap{"parts": parts}).ParseFS(templates, "templates/mail.html"))
+	Funcs(template.FuncMap{"markdown": comment}).ParseFS(templates, "templates/mail.html"))
 
 // Ink is the color of text on Color.
 func (l letter) Ink() string { return ink(l.Color) }

@@ -106,7 +106,8 @@ func TestMailsAreSafe(t *testing.T) {
 				}
 			}
 			for _, link := range links.FindAllStringSubmatch(m.HTML, -1) {
-				if !strings.HasPrefix(link[1], "https://feedback.example.com") && link[1] != "https://example.com/plan" {
+				teams := link[1] == "https://example.com/plan" || link[1] == "mailto:eve@example.com" // in a comment of the team
+				if !strings.HasPrefix(link[1], "https://feedback.example.com") && !teams {
 					t.Errorf("%s links to %s", name, link[1])
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -39,10 +40,18 @@ var teamText = goldmark.New(
 		),
 	)),
 	goldmark.WithRendererOptions(
-		html.WithHardWraps(),
+		html.WithHardWraps(), html.WithWriter(literal{html.DefaultWriter}),
 		renderer.WithNodeRenderers(util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500)),
 	),
 )
+
+// literal writes entities as they were typed.
+type literal struct{ html.Writer }
+
+// Write writes text.
+func (l literal) Write(w util.BufWriter, source []byte) {
+	l.RawWrite(w, util.UnescapePunctuations(source))
+}
 
 // linkified is an address in a text of the team, up to the punctuation that goldmark leaves out.
 var linkified = regexp.MustCompile(`^https?://[^\s<>` + enders + `]*[^\s<>'\";\]` + enders + `]`)
@@ -98,6 +107,36 @@ var safeLink = regexp.MustCompile(`^(?i:https?://|mailto:)`)
 
 var teamRel = []byte("nofollow noreferrer")
 
+// linkInside makes a link of the first address in a text that follows a character outside ASCII. goldmark finds only those
+// at its start, because it expects a space before an address, which other scripts do not have.
+func linkInside(n *ast.Text, from []byte) {
+	whole := n.Segment
+	for at := whole.Start; ; {
+		found := address.FindIndex(from[at:whole.Stop])
+		if found == nil {
+			return
+		}
+		begin, end := at+found[0], at+found[1]
+		at = end
+		if before, _ := utf8.DecodeLastRune(from[whole.Start:begin]); before < utf8.RuneSelf || begin == whole.Start {
+			continue
+		}
+		n.Segment = whole.WithStop(begin)
+		rest := ast.NewTextSegment(whole.WithStart(end))
+		rest.SetSoftLineBreak(n.SoftLineBreak())
+		rest.SetHardLineBreak(n.HardLineBreak())
+		n.SetSoftLineBreak(false)
+		n.SetHardLineBreak(false)
+		link := ast.NewAutoLink(ast.AutoLinkURL, ast.NewTextSegment(text.NewSegment(begin, end)))
+		n.Parent().InsertAfter(n.Parent(), n, link)
+		n.Parent().InsertAfter(n.Parent(), link, rest)
+		return
+	}
+}
+
+// comment returns a comment of the team as elements, below a heading of the second level.
+func comment(source string) (template.HTML, error) { return markdown(source, 2) }
+
 // markdown returns a text of the team as elements. Its headings come below a heading of the level above.
 // Images are their descriptions, because other sites would learn who reads the page.
 func markdown(source string, above int) (template.HTML, error) {
@@ -129,6 +168,10 @@ func markdown(source string, above int) (template.HTML, error) {
 				unwanted = append(unwanted, n)
 			}
 			inLinks++
+		case *ast.Text:
+			if inLinks == 0 && n.Parent().Kind() != ast.KindCodeSpan {
+				linkInside(n, from)
+			}
 		case *ast.AutoLink:
 			n.SetAttributeString("rel", teamRel)
 			if inLinks > 0 || n.AutoLinkType == ast.AutoLinkURL && !safeLink.Match(n.URL(from)) {

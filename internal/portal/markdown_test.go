@@ -1,9 +1,12 @@
 package portal
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"html"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +21,7 @@ func TestMarkdown(t *testing.T) {
 		"###### a":                               "<h3>a</h3>",
 		"> a\n\n- b\n- c":                        "<blockquote>\n<p>a</p>\n</blockquote>\n<ul>\n<li>b</li>\n<li>c</li>\n</ul>",
 		"```go\n<b>\n```":                        "<pre><code>&lt;b&gt;\n</code></pre>",
-		"a <b>c</b> &amp; &x":                    "<p>a &lt;b&gt;c&lt;/b&gt; &amp; &amp;x</p>",
+		"a <b>c</b> &amp; &x":                    "<p>a &lt;b&gt;c&lt;/b&gt; &amp;amp; &amp;x</p>",
 		"<script>\nx":                            "<p>&lt;script&gt;<br>\nx</p>",
 		"[a](https://b.c/?d=e&f \"g\")":          `<p><a href="https://b.c/?d=e&amp;f" rel="nofollow noreferrer">a</a></p>`,
 		"see https://b.c/d.":                     `<p>see <a href="https://b.c/d" rel="nofollow noreferrer">https://b.c/d</a>.</p>`,
@@ -34,6 +37,34 @@ func TestMarkdown(t *testing.T) {
 	} {
 		got, err := markdown(source, 2)
 		if err != nil || strings.TrimSpace(string(got)) != want {
+			t.Errorf("%q: %q, %v, want %q", source, got, err, want)
+		}
+	}
+}
+
+// TestMarkdownEverywhere: what the dashboard, the widget and pages all know of Markdown looks the same in them.
+// The tests of the dashboard and the widget read the same cases.
+func TestMarkdownEverywhere(t *testing.T) {
+	file, err := os.ReadFile("testdata/markdown.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases [][2]string
+	if err := json.Unmarshal(file, &cases); err != nil || len(cases) == 0 {
+		t.Fatal(err, len(cases))
+	}
+	short := strings.NewReplacer(
+		"<br>\n", "/", "<h3>", "<h>", "</h3>", "</h>", "<pre><code>", "<pre>", "\n</code></pre>", "</pre>",
+		"<blockquote>\n<p>", "<quote>", "</p>\n</blockquote>", "</quote>",
+		`<ol start="`, "<ol ", `<a href="`, "<a ", `" rel="nofollow noreferrer">`, ">",
+		`">`, ">", "</p>\n", "</p>", "</li>\n", "</li>", "<ul>\n", "<ul>",
+	)
+	between := regexp.MustCompile(`(</?(?:h|pre|quote|ul|ol[^>]*)>)\n`)
+	for _, one := range cases {
+		source, want := one[0], one[1]
+		made, err := markdown(source, 2)
+		got := strings.TrimSpace(html.UnescapeString(between.ReplaceAllString(short.Replace(string(made)), "$1")))
+		if err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q", source, got, err, want)
 		}
 	}
@@ -71,11 +102,11 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	link := regexp.MustCompile(`^(?i:https?://|mailto:)`)
 	f.Fuzz(func(t *testing.T, source string) {
-		html, err := markdown(source, 2)
+		made, err := markdown(source, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoder := xml.NewDecoder(strings.NewReader(strings.ToValidUTF8(control.ReplaceAllString(string(html), ""), "")))
+		decoder := xml.NewDecoder(strings.NewReader(strings.ToValidUTF8(control.ReplaceAllString(string(made), ""), "")))
 		decoder.Strict, decoder.Entity = false, xml.HTMLEntity
 		for {
 			token, err := decoder.RawToken()
@@ -83,7 +114,7 @@ func FuzzMarkdown(f *testing.F) {
 				break
 			}
 			if err != nil {
-				t.Fatalf("%q: %v in %s", source, err, html)
+				t.Fatalf("%q: %v in %s", source, err, made)
 			}
 			e, ok := token.(xml.StartElement)
 			if !ok {
@@ -91,11 +122,11 @@ func FuzzMarkdown(f *testing.F) {
 			}
 			attributes, known := allowed[e.Name.Local]
 			if !known {
-				t.Errorf("%q: <%s> in %s", source, e.Name.Local, html)
+				t.Errorf("%q: <%s> in %s", source, e.Name.Local, made)
 			}
 			for _, a := range e.Attr {
 				if !slices.Contains(attributes, a.Name.Local) || a.Name.Local == "href" && !link.MatchString(a.Value) {
-					t.Errorf("%q: %s=%q in %s", source, a.Name.Local, a.Value, html)
+					t.Errorf("%q: %s=%q in %s", source, a.Name.Local, a.Value, made)
 				}
 			}
 		}
@@ -110,6 +141,7 @@ func hostileMarkdown() (list []string) {
 	for _, part := range []string{
 		">", "> ", "[", "![", "[a](", "![a](b", "[a](<b", "[[]", "[a](b) ", "](", "*a ", "**a ", "**_a", "*a_b", "_*", "***a ***b ", "~~a ",
 		"`", "` ``", "```\n", "- ", "1. ", "- a\n", "- - > ", "# ", "<", "<a@", " a@b.c", "www.", "http://a.a(", "&amp;", "\\", "*a`", "a\n",
+		"例http://a.a", "例http://a.a ", "xhttp://a.a",
 	} {
 		list = append(list, strings.Repeat(part, 10_000/len(part)))
 	}

@@ -16,7 +16,7 @@ import (
 var templates embed.FS
 
 var mineTemplate = template.Must(template.New("mine.html").Funcs(template.FuncMap{
-	"brand": brandOf, "fill": fill, "parts": parts, "preview": preview,
+	"brand": brandOf, "fill": fill, "markdown": comment, "preview": preview,
 }).ParseFS(templates, "templates/mine.html", "templates/icon.html"))
 
 // Mine is the page on which the person with a link reads the news of their ideas, and replies. Its

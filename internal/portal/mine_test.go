@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -292,33 +293,48 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-func TestAddressesAreLinks(t *testing.T) {
-	for text, want := range map[string][]string{
-		"See https://example.com/a?b=c&d=1, or (http://example.org).": {"https://example.com/a?b=c&d=1", "http://example.org"},
-		"詳細は https://example.com/案内。":                                 {"https://example.com/案内"},
-		"javascript:alert(1) data:text/html,x ftp://x https://":       nil,
-		`https://example.com/"onmouseover="alert(1)`:                  {"https://example.com/"},
-		"nothing": nil,
+// TestCommentsAreMarkdown: what the team writes has links and emphasis. What the person wrote stays as it is.
+func TestCommentsAreMarkdown(t *testing.T) {
+	for text, want := range map[string]struct {
+		elements []string
+		text     string
+	}{
+		"See https://example.com/a?b=c&d=1, or (http://example.org).": {
+			[]string{"p", "a https://example.com/a?b=c&d=1", "a http://example.org"}, "",
+		},
+		"We **begin** [soon](https://example.com).": {[]string{"p", "strong", "a https://example.com"}, "We begin soon."},
+		"1. *one*\n2. two":                          {[]string{"ol", "li", "em", "li"}, "one\ntwo"},
+		"# Large":                                   {[]string{"h3"}, "Large"},
+		"javascript:alert(1) ftp://x https://":      {[]string{"p"}, ""},
+		"[a](javascript:alert(1)) <img src=x>":      {[]string{"p"}, "a <img src=x>"},
 	} {
 		m := Mine{Token: "gsl_x", App: "A", Requests: []Request{{ID: "1", Comments: []Comment{{Body: text}, {Body: text, Own: true}}}}}
 		page, err := m.Render("en")
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := parse(t, page)
+		_, after, _ := strings.Cut(string(page), `<div class="prose" dir="auto">`)
+		team, _, _ := strings.Cut(after, "</div>")
 		var got []string
-		for _, a := range d.all("a") {
-			if attribute(a, "rel") != "nofollow noreferrer" {
-				t.Errorf("%v", a)
+		d := parse(t, []byte("<div>"+team+"</div>"))
+		for _, e := range d.elements[1:] {
+			name := e.Name.Local
+			if name == "a" {
+				name += " " + attribute(e, "href")
+				if attribute(e, "rel") != "nofollow noreferrer" {
+					t.Errorf("%v", e)
+				}
 			}
-			href := attribute(a, "href")
-			got = append(got, strings.ReplaceAll(href, "%e6%a1%88%e5%86%85", "案内"))
+			got = append(got, name)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", text, got, want)
+		if !slices.Equal(got, want.elements) {
+			t.Errorf("%s: %q, want %q", text, got, want.elements)
 		}
-		if strings.Count(d.text, text) != 2 {
-			t.Errorf("%s is not whole: %s", text, d.text)
+		if shown := cmp.Or(want.text, text); strings.TrimSpace(d.text) != shown {
+			t.Errorf("%s is shown as %q, want %q", text, d.text, shown)
+		}
+		if whole := parse(t, page); !strings.Contains(whole.text, text) {
+			t.Errorf("%s is not whole: %s", text, whole.text)
 		}
 	}
 }

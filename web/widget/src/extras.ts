@@ -17,7 +17,7 @@ export type Extras = ReturnType<typeof extend>
 function extend(tools: Tools & Place, form: Form) {
   const { t } = tools
   const { sharing, widget }: Config = tools.config
-  const similar = sharing != 'none' && createSimilar(tools, form.text)
+  const similar = sharing != 'none' && createSimilar(tools, form.text, leave)
   const picker = widget.allow_file_uploads && createPicker(tools)
   adopt(tools.dialog, css)
   if (similar) form.similar.replaceWith(similar.element)
@@ -26,6 +26,14 @@ function extend(tools: Tools & Place, form: Form) {
   const find = (name: string) => form.element.querySelector<HTMLElement>(name)!
   find('textarea').onkeydown = ({ key, ctrlKey, metaKey }) => {
     if (key == 'Enter' && (ctrlKey || metaKey)) find('.primary').click()
+  }
+
+  /** Closes the panel without what was typed: the person has voted for the same idea. */
+  function leave(): void {
+    form.fill({ title: '', description: '' })
+    if (picker) picker.restore([])
+    form.element.dispatchEvent(new Event('input'))
+    tools.dialog.close()
   }
 
   /** Fills the form with a refused idea. */

@@ -1,6 +1,7 @@
 import type { Failure } from './api'
 import { tooLong } from './length'
 import { createList, day, votesText } from './list'
+import { markdown } from './markdown'
 import css from './mine.css'
 import type { Name } from './strings'
 import type { AppTools, Place } from './tools'
@@ -91,7 +92,9 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): I
 
     function comment({ body, at, mine }: Comment): HTMLElement {
       const from = h('small', {}, h('bdi', {}, mine ? t('mine_you') : app), ' · ', day(t, at))
-      return h('div', { class: 'note' }, from, h('p', { dir: 'auto' }, body))
+      // The team writes Markdown, and the person a plain text.
+      const text = mine ? [h('p', {}, body)] : markdown(h, body)
+      return h('div', { class: 'note' }, from, h('div', { class: 'text', dir: 'auto' }, ...text))
     }
 
     function reply(): HTMLElement {

@@ -13,7 +13,7 @@ interface Part {
 interface Content {
   /** The name of its texts. */
   title: 'mine' | 'news'
-  css: string
+  css?: string
   /** What the button that opens the list says. */
   label(): string
   part(cursor?: string): Promise<Part>
@@ -34,7 +34,7 @@ export const day = (t: Translate, at: string) => new Date(at).toLocaleDateString
 export const votesText = (t: Translate, count: number) =>
   t(`mine_votes_${new Intl.PluralRules(t('lang')).select(count)}` as Name, { count: count.toLocaleString(t('lang')) })
 
-export function createList(h: Tools['h'], place: Place, { title, css: own, label, part }: Content, ...foot: HTMLElement[]): List {
+export function createList(h: Tools['h'], place: Place, { title, css: own = '', label, part }: Content, ...foot: HTMLElement[]): List {
   const { dialog, heading, t, show, home } = place
   const note = h('p', { tabindex: -1 })
   const more = h('button', { class: 'more', click: load })

@@ -13,9 +13,9 @@ const inAddress = /[!-;=?-~]|(?![\p{Terminal_Punctuation}\p{Quotation_Mark}\p{Ps
 const part = RegExp([
   /\\(?<escaped>[!-/:-@[-`{-~])/,
   /`(?<code>[^`]{1,1000})`/,
-  /(?<!\w)(?<mark>\*\*|__|~~|\*|_)(?=\S)(?<inside>.{0,1000}?\S)\k<mark>(?![\w*])/,
+  /(?<!\w)(?<mark>\*\*|__|~~|\*(?!\*)|_)(?=\S)(?<inside>.{0,1000}?\S)\k<mark>(?![\w*])/,
   /(?<image>!?)\[(?<label>[^[\]]{1,1000})\]\((?<target>(?:[^\s()]|\([^\s()]{0,99}\)){1,1000})(?: "[^"]{0,1000}")?\)/,
-  RegExp(`(?<address>https?://(?:${inAddress.source}){1,1000}(?<![.,:;!?'"*_)\\]]))`),
+  RegExp(`(?<!\\w)(?<address>https?://(?:${inAddress.source}){1,1000}(?<![.,:;!?'"*_)\\]]))`),
 ].map(({ source }) => source).join('|'), 'giu')
 
 /**

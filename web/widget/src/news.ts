@@ -1,7 +1,6 @@
 import { createList, day, votesText } from './list'
 import english from './locales/en.json'
 import { markdown } from './markdown'
-import css from './news.css'
 import type { Place, Tools } from './tools'
 
 interface Entry {
@@ -25,7 +24,7 @@ function openNews({ h, call, seen, ...place }: Tools & Place, button: HTMLElemen
   // Meanwhile, the button may be clicked twice, the panel closed, or an idea on its way.
   if (!button.checkVisibility({ visibilityProperty: true })) return
   const { t } = place
-  const { toggle } = createList(h, place, { title: 'news', css, label: () => t('news'), part })
+  const { toggle } = createList(h, place, { title: 'news', label: () => t('news'), part })
 
   async function part(cursor?: string) {
     const { entries, ...page } = await call<Page>('widget-entries', { cursor })

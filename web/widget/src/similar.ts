@@ -1,3 +1,4 @@
+import type { Failure } from './api'
 import type { Tools } from './tools'
 import { createVotes } from './votes'
 
@@ -13,6 +14,7 @@ interface Request {
   title: string
   status: string
   votes: number
+  voted: boolean
 }
 
 const pause = 300
@@ -24,24 +26,27 @@ const most = 2
 /** How many characters of what the person has typed a vote keeps. */
 const longest = 500
 
-export function createSimilar(tools: Tools, typed: () => { title: string; description: string }): Similar {
+export function createSimilar(tools: Tools, typed: () => { title: string; description: string }, leave: () => void): Similar {
   const { h, icon, t, say, call } = tools
   const votes = createVotes(tools)
   const list = h('ul')
   const rest = h('ul')
   const more = h('details', {}, h('summary', {}, t('similar_more')), rest)
-  const element = h('section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list, more)
+  const thanks = h('p', { class: 'thanks', hidden: true }, h('span', {}, t('voted')), h('button', { click: leave }, t('done')))
+  const element = h(
+    'section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list, more, thanks,
+  )
   const number = (count: number) => count.toLocaleString(t('lang'))
   // Each request keeps its row, because a vote may be counted after the next search.
   const rows = new Map<string, HTMLElement>()
   let timer = 0
   let wanted = ''
 
-  function row({ id, title, votes: count }: Request): HTMLElement {
+  function row({ id, title, votes: count, voted }: Request): HTMLElement {
     const shown = h('span', {}, number(count))
     const button = h(
       'button',
-      { class: 'vote', 'aria-pressed': String(votes.has(id)), click: vote },
+      { class: 'vote', 'aria-pressed': String(voted), click: vote },
       h('span', { class: 'unseen' }, t('vote', { title }), ', '),
       icon('M6 15l6-6 6 6'),
       shown,
@@ -53,6 +58,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
         const result = await votes.cast(id, button.ariaPressed == 'true', why)
         shown.textContent = number(result.votes)
         button.ariaPressed = String(result.voted)
+        thanks.hidden = !result.voted
         say(t(result.voted ? 'voted' : 'unvoted'))
       } catch {
         say(t('vote_failed'))
@@ -74,9 +80,15 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
     if (before && !element.hidden) say(t('similar_found'))
   }
 
-  async function ask(text: string): Promise<void> {
-    const { requests } = await call<{ requests: Request[] }>('widget-similar-requests', { text })
-    if (text == wanted) show(requests)
+  async function ask(text: string, voter: object): Promise<void> {
+    try {
+      const { requests } = await call<{ requests: Request[] }>('widget-similar-requests', { text, ...voter })
+      if (text == wanted) show(requests)
+    } catch (error) {
+      // Requests are similar for people whose token is refused, too.
+      if ((error as Failure).kind == 'identity') return ask(text, {})
+      throw error
+    }
   }
 
   return {
@@ -86,7 +98,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
       wanted = typed().title.trim()
       if (wanted.length < shortest) return show([])
       // Errors do not matter: the person can still send the idea.
-      timer = setTimeout(() => ask(wanted).catch(() => {}), pause)
+      timer = setTimeout(() => votes.voter().then((voter) => ask(wanted, voter)).catch(() => {}), pause)
     },
   }
 }

@@ -47,8 +47,8 @@ export function uuid(): string {
   return secret().replace(/(.{8})(.{4})(...)(...)(.{12}).*/, '$1-$2-7$3-8$4-$5')
 }
 
-/** Returns the value with this name, which is made when it is first needed. */
-export function keep(name: string, make: () => string): string {
+/** Returns the value with this name, which is made when it is first needed. make can return undefined to make none. */
+export function keep<T extends string | undefined>(name: string, make: () => T): string | T {
   const known = read<string>(name) ?? make()
   write(name, known)
   return known

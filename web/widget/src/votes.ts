@@ -7,15 +7,13 @@ export interface Ballot {
   voted: boolean
 }
 
-/** The votes of this page view. */
 export interface Votes {
-  has(request: string): boolean
+  /** Who votes, as far as the browser knows. */
+  voter(): Promise<object>
   cast(request: string, remove: boolean, why: string): Promise<Ballot>
 }
 
 export function createVotes({ keep, uuid, reader, call, token, emit, failed }: Tools): Votes {
-  const given = new Set<string>()
-
   async function send(vote: object, fresh = false): Promise<Ballot> {
     try {
       // The voter is random, so that the votes of this browser count once.
@@ -30,10 +28,9 @@ export function createVotes({ keep, uuid, reader, call, token, emit, failed }: T
   }
 
   return {
-    has: (request) => given.has(request),
+    voter: async () => ({ voter: keep('voter', () => undefined), identity_token: await token(false) }),
     async cast(request, remove, why) {
       const ballot = await send({ request_id: request, remove, why })
-      given[ballot.voted ? 'add' : 'delete'](request)
       emit('vote', { request_id: request, ...ballot })
       return ballot
     },
