@@ -60,11 +60,21 @@ export async function submit(app, params) {
 }
 
 // openBrowser creates a browser context, whose pages share a session. complaints collects errors of
-// all pages, which must stay empty. quiet waits until a page has no requests under way.
-export async function openBrowser(t, { at = service, ...options } = {}) {
+// all pages, which must stay empty. quiet waits until a page has no requests under way. All sections of a request are open,
+// unless folded is true.
+export async function openBrowser(t, { at = service, folded, ...options } = {}) {
   const context = await newContext(t, browser, { baseURL: at, reducedMotion: 'reduce', viewport: { width: 1280, height: 800 }, ...options })
   // A route that stays: without one, Chromium misses a call that a page makes just after the first route.
   await context.route('**/no-such-path', (route) => route.continue())
+  if (!folded) {
+    await context.addInitScript(() => {
+      try {
+        localStorage['gatherkit.settings'] ??= '{"unfolded":["Similar requests","Issues","History"]}'
+      } catch {
+        // The page has no storage.
+      }
+    })
+  }
   const complaints = []
   context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`))
   context.on('console', (message) => {

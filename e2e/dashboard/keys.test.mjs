@@ -59,6 +59,33 @@ test('while an input method composes a word, its keys do nothing else', async (t
   assert.deepEqual(complaints, [])
 })
 
+test('a key copies the link of a request, and another repeats the last change', async (t) => {
+  const shelf = await owner.addApp('Shelf')
+  const { id: first } = await submit(shelf, { title: 'The earlier' })
+  const { id: second } = await submit(shelf, { title: 'The later' })
+  const { context, complaints } = await openBrowser(t)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const page = await logIn(context, `/?app=${shelf.id}`)
+  await page.getByRole('option').nth(1).waitFor()
+  const notices = page.getByRole('region', { name: 'Notifications' })
+  await page.getByRole('listbox', { name: 'Requests' }).focus()
+  await page.keyboard.press('.')
+  await notices.getByText('Nothing to repeat yet.').waitFor()
+  await page.keyboard.press('l')
+  await notices.getByText('Link copied.').waitFor()
+  const link = await page.evaluate(() => navigator.clipboard.readText())
+  assert.equal(new URL(link).searchParams.get('request'), second)
+  await page.keyboard.press('s')
+  await page.getByRole('dialog', { name: 'Status' }).waitFor()
+  await page.keyboard.press('3')
+  await notices.getByText('“The later” is now Planned.').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('.')
+  await notices.getByText('“The earlier” is now Planned.').waitFor()
+  assert.equal((await owner.call('requests-get', { id: first })).request.status, 'planned')
+  assert.deepEqual(complaints, [])
+})
+
 // printed returns what a page prints: its visible texts, and what is cut off.
 const printed = (page) => page.evaluate(() => {
   dispatchEvent(new Event('beforeprint'))

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'
-import { inProof, some } from '../browser.mjs'
-import { Caller, logIn, look, openBrowser, screenshots, submit } from './harness.mjs'
+import { inProof, post, resultOf, some, soon } from '../browser.mjs'
+import { Caller, logIn, look, openBrowser, screenshots, service, submit } from './harness.mjs'
 
 const owner = await Caller.logIn()
 const long = 'Export the invoices of a whole year as one file that an accountant can import without editing it first'
@@ -51,18 +51,47 @@ for (const [width, address] of some([[1440, '/'], [1024, '/'], [1440, filters], 
     await shoot(page, `list-${width}-${address.length}`)
     const row = page.locator('[role=option][aria-posinset="8"]')
     const { y } = await row.boundingBox()
+    const search = page.getByRole('searchbox', { name: 'Search' })
+    const before = await search.boundingBox()
     await row.click()
     await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { level: 2 }).first().waitFor()
     await quiet(page)
     await shoot(page, `open-${width}-${address.length}`)
     const beside = await placesOf(page)
+    assert.equal((await search.boundingBox()).width, before.width, 'the search has another width')
     assert.equal((await row.boundingBox()).y, y, 'the row that was clicked has moved')
     assert.equal(beside.top, alone.top)
     assert.equal(alone.heights.length, 1)
     assert.deepEqual(beside.heights, alone.heights)
     assert.deepEqual([alone.clipped, beside.clipped], [0, 0])
     assert.ok(beside.titles > 250, `a title has ${beside.titles} pixels`)
-    for (const name of ['Newest', 'New request']) assert.ok(await page.getByRole('toolbar').getByText(name).isVisible(), name)
+    for (const name of ['Sort: Newest', 'New request']) assert.ok(await page.getByRole('toolbar').getByRole('button', { name }).isVisible(), name)
+    assert.deepEqual(complaints, [])
+  })
+}
+
+for (const width of some([1440, 1024, 901], 1)) {
+  test(`a search and a filter move nothing at ${width} pixels`, async (t) => {
+    const { context, complaints, quiet } = await openBrowser(t, { viewport: { width, height: 800 } })
+    const page = await logIn(context, '/?view=all')
+    const list = page.getByRole('listbox', { name: 'Requests' })
+    await page.getByRole('option').first().waitFor()
+    await quiet(page)
+    const caption = page.getByText('How many you’d see with each filter')
+    const places = async () => {
+      await quiet(page)
+      const boxes = [list, page.getByRole('searchbox', { name: 'Search' }), page.getByRole('group', { name: 'Status' })]
+      return Promise.all(boxes.map((part) => part.boundingBox().then(({ x, y, width }) => ({ x, y, width }))))
+    }
+    const before = await places()
+    await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /^Open/ }).click()
+    await page.getByRole('list', { name: 'Active filters' }).waitFor()
+    assert.deepEqual(await places(), before)
+    await page.getByRole('searchbox').fill('Export')
+    await page.getByRole('button', { name: 'Sort: Best match' }).waitFor()
+    await caption.waitFor({ state: 'hidden' })
+    assert.deepEqual(await places(), before)
+    await shoot(page, `filtered-${width}`)
     assert.deepEqual(complaints, [])
   })
 }
@@ -160,4 +189,106 @@ test('the sections of an app are all visible on phones', async (t) => {
     assert.ok(Math.max(...right) <= width, `they end at ${Math.max(...right)}`)
     await shoot(page, `sections-${width}`)
   }
+})
+
+test('long parts of a request are folded, load when they are opened, and stay open', async (t) => {
+  const app = await owner.addApp('Folds')
+  const description = Array.from({ length: 80 }, (_, i) => `Line ${i + 1}.`).join('\n')
+  const { id } = await submit(app, { title: 'A long text', description, name: 'Zoe Quill' })
+  const { context, complaints, quiet } = await openBrowser(t, { folded: true })
+  const asked = []
+  context.on('request', (request) => asked.push(new URL(request.url()).pathname.replace('/api/', '')))
+  const page = await logIn(context, `/?request=${id}`)
+  const panel = page.getByRole('complementary', { name: 'Request details' })
+  const status = panel.getByRole('button', { name: 'Change Status' })
+  await status.waitFor()
+  await quiet(page)
+  const { y } = await status.boundingBox()
+  assert.ok(y < 300, `the status is ${y} px below the top`)
+  assert.ok(!asked.includes('requests-similar'), 'a folded section was loaded')
+
+  const last = () => panel.getByText('Line 80.').evaluate((text) => {
+    const lines = text.ownerDocument.createRange()
+    lines.selectNodeContents(text)
+    return lines.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom
+  })
+  assert.ok(await last() > 500, 'the text is not folded')
+  await panel.getByRole('button', { name: 'Show all' }).click()
+  assert.ok(await last() < 1)
+  await panel.getByRole('button', { name: 'Show less' }).click()
+  assert.ok(await last() > 500)
+
+  await look(page, 'request-folded')
+  const history = panel.getByRole('region', { name: 'History' })
+  await history.getByRole('button', { name: 'History' }).click()
+  await history.getByText('created the request').waitFor()
+  await page.reload()
+  await history.getByText('created the request').waitFor()
+  assert.equal(await panel.getByRole('button', { name: 'Similar requests' }).getAttribute('aria-expanded'), 'false')
+  await history.getByRole('button', { name: 'History' }).click()
+  await history.getByText('created the request').waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
+
+test('pictures of a request are shown small, and open large', async (t) => {
+  const app = await owner.addApp('Pictures', { widget: { allow_file_uploads: true } })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context)
+  const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 300, height: 200 } })
+  const files = [['first.png', 'image/png', picture], ['second.png', 'image/png', picture], ['log.txt', 'text/plain', 'hello']]
+  const attachments = []
+  for (const [filename, content_type, content] of files) {
+    const { upload } = resultOf('widget-create-upload', await post(
+      service, 'widget-create-upload', { filename, content_type, size: content.length }, { 'X-API-Key': app.api_key }))
+    assert.equal((await fetch(new URL(upload.url, service), { method: upload.method, headers: upload.headers, body: content })).status, 200)
+    attachments.push(upload.id)
+  }
+  const { id } = await submit(app, { title: 'With pictures', attachments })
+  await page.goto(`/?request=${id}`)
+  const section = page.getByRole('region', { name: 'Files' })
+  const first = section.getByRole('button', { name: 'Open first.png' })
+  await first.waitFor()
+  const sizes = () => section.locator('img').evaluateAll((list) => list.map(({ naturalWidth }) => naturalWidth))
+  await soon('the pictures are loaded', async () => (await sizes()).join() === '300,300')
+  await section.getByRole('link', { name: 'log.txt' }).waitFor()
+
+  await first.click()
+  const large = (name) => page.getByRole('dialog', { name }).getByRole('img', { name })
+  assert.ok((await large('first.png').boundingBox()).width >= 300)
+  await look(page, 'picture')
+  await page.keyboard.press('ArrowRight')
+  await large('second.png').waitFor()
+  await page.keyboard.press('ArrowRight')
+  await large('first.png').waitFor()
+  await page.keyboard.press('ArrowLeft')
+  await large('second.png').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await soon('the picture that was opened has the focus', () => first.evaluate((button) => button === document.activeElement))
+  assert.deepEqual(complaints, [])
+})
+
+test('more tags than are counted can be found by name, in the order that people count', async (t) => {
+  const app = await owner.addApp('Tags')
+  for (const tens of [0, 1, 2]) {
+    const { id } = await submit(app, { title: `Tagged ${tens}` })
+    const tags = Array.from({ length: 20 }, (_, i) => `area-${tens * 20 + i + 1}`)
+    await owner.call('requests-update', { id, tags })
+  }
+  const { context, complaints } = await openBrowser(t, { viewport: { width: 1440, height: 800 } })
+  const page = await logIn(context, `/?app=${app.id}`)
+  const tags = page.getByRole('group', { name: 'Tag' })
+  await tags.getByRole('button', { name: 'Show more' }).waitFor()
+  const find = tags.getByRole('searchbox', { name: 'Find a tag' })
+  await find.fill('area-5')
+  const names = () => tags.locator('.facet-name').allInnerTexts()
+  await soon('the tags that match', async () => (await names())[0] === 'area-5')
+  assert.deepEqual(await names(), ['area-5', ...Array.from({ length: 10 }, (_, i) => `area-${50 + i}`)])
+  await tags.getByRole('button', { name: 'area-57' }).click()
+  await page.getByRole('option', { name: /Tagged 2/ }).waitFor()
+  await soon('one request is left', async () => await page.getByRole('option').count() === 1)
+  await find.fill('nothing')
+  await tags.getByText('No such tag').waitFor()
+  await look(page, 'tags-found')
+  assert.deepEqual(complaints, [])
 })

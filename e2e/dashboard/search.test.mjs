@@ -77,6 +77,21 @@ test('after a search that found nothing, what the next one finds is not new', as
   assert.deepEqual(complaints, [])
 })
 
+test('a search in a filter says how many more there are without it', async (t) => {
+  const { page, complaints, counts } = await open(t, `/?app=${app.id}`)
+  await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /^Open/ }).click()
+  const { requests } = await owner.call('requests-list', { app_id: app.id, query: 'invoices', limit: 1 })
+  await owner.call('requests-update', { id: requests[0].id, status: 'planned' })
+  await page.keyboard.press('/')
+  await page.keyboard.type('invoices')
+  await counts('1 request')
+  await page.getByRole('button', { name: '1 more in all requests' }).click()
+  await counts('2 requests')
+  assert.equal(await page.getByRole('button', { name: /more in all requests/ }).count(), 0)
+  await owner.call('requests-update', { id: requests[0].id, status: 'opened' })
+  assert.deepEqual(complaints, [])
+})
+
 test('the sort menu offers the best match only during a search', inProof, async (t) => {
   const { page, field, sort, query, counts } = await open(t, `/?app=${app.id}`)
   const offered = async () => {

@@ -26,6 +26,7 @@ async function tokenIn(page) {
 test('a single owner is prompted to invite; the link works once', async (t) => {
   const page = await open(t)
   await page.getByText('You are the only one here.').waitFor()
+  await page.getByText(/^E-mail is off\. .* start Gatherkit with --smtp\.$/).waitFor()
   await look(page, 'team-alone')
   assert.equal(await rowOf(page, 'Ada').getByRole('button').count(), 0, 'the last owner can be changed')
 

@@ -24,7 +24,7 @@ const calls = {
 // The modules are in one bundle, so that they share the cache of queries.
 const modules = [
   'requests/fold', 'requests/target', 'requests/edits', 'requests/lists', 'requests/rows', 'requests/eta', 'requests/drafts',
-  'requests/audience', 'text/cut', 'text/searchable',
+  'requests/audience', 'text/cut', 'text/searchable', 'text/typos',
   'inbox/search', 'inbox/selection', 'inbox/visit', 'shell/commands',
   'api/queries',
 ]
@@ -480,6 +480,11 @@ test('pickers and the palette ignore what searches ignore', () => {
   }
   assert.ok(units.searchable('Οδοστρώματα').startsWith(units.searchable('ΟΔΟΣ')))
   assert.notEqual(units.searchable('и'), units.searchable('к'))
+})
+
+test('the palette forgives one typing error in a word', () => {
+  for (const typed of ['inbox', 'inb', 'imbox', 'inox', 'innbox', 'inbxo', 'nibox', 'xnbox', 'inbp']) assert.ok(units.begins('inbox', typed), typed)
+  for (const typed of ['inx', 'imvox', 'boxin', 'inboxes', 'xbox', 'nbx']) assert.ok(!units.begins('inbox', typed), typed)
 })
 
 test('an e-mail address can be written in several ways', () => {

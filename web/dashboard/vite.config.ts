@@ -30,7 +30,7 @@ export default defineConfig({
             { name: "vendor", test: /node_modules/, priority: 1 },
             { name: "pages", test: matching("account|apps/(?!sections)|color|insights|mentions/M", "team|tokens|pages/Join") },
             { name: "webhooks", test: matching("webhooks") },
-            { name: "help", test: matching("shell/(Palette|ShortcutsHelp)") },
+            { name: "help", test: matching("shell/(Palette|ShortcutsHelp)", "text/typos") },
             {
               name: "ui",
               test: matching("api|styles|ui|shell|pages|router|apps/sections|mentions/queries",
@@ -39,7 +39,8 @@ export default defineConfig({
             },
             {
               name: "details",
-              test: matching("text/(?!address)|inbox/NewRequest", "requests/(AddVote|Attach|banners|Comment|Discard|draft|History)",
+              test: matching("text/(?!address|device)|inbox/NewRequest",
+                "requests/(AddVote|Attach|banners|Comment|Discard|draft|Facts|History)",
                 "requests/(issues|Issues|keptFocus|Mention|MergedIn|Properties|Request|Similar|StatusLinks|TextEditor|Voters)"),
             },
             { name: "inbox", test: matching("inbox|requests|text") },

@@ -2,12 +2,14 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { ApiError, call } from "../api/call";
 import { logOut } from "../api/session";
+import { deviceOf } from "../text/device";
 import { Button } from "../ui/Button";
 import { Time } from "../ui/marks";
 import { notify, notifyError } from "../ui/notices";
 import { Failure, Skeleton } from "../ui/states";
-import { deviceOf } from "./device";
 import { type Session, sessionsQuery } from "./queries";
+
+const nameOf = (session: Session) => deviceOf(session.user_agent) || "Unknown device";
 
 export function Sessions() {
   const sessions = useQuery(sessionsQuery);
@@ -20,7 +22,7 @@ export function Sessions() {
         {sessions.data.map((session) => (
           <li key={session.id} className="session">
             <div>
-              <p>{deviceOf(session.user_agent)}{session.current && <span className="mark">This session</span>}</p>
+              <p>{nameOf(session)}{session.current && <span className="mark">This session</span>}</p>
               <p className="quiet small">Logged in <Time at={session.created_at} />, last active <Time at={session.used_at} /></p>
             </div>
             {!session.current && (
@@ -28,7 +30,7 @@ export function Sessions() {
                 small
                 isDisabled={revoke.isPending}
                 onPress={() => revoke.mutate(session)}
-                aria-label={`Log out ${deviceOf(session.user_agent)}`}
+                aria-label={`Log out ${nameOf(session)}`}
               >
                 Log out
               </Button>

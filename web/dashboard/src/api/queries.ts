@@ -45,10 +45,15 @@ export const usersQuery = queryOptions({
 });
 
 // The account's tags in alphabetical order, at most a thousand.
+// v2 comes before v10.
+const natural = new Intl.Collator("en", { numeric: true });
+
 export const tagsQuery = queryOptions({
   queryKey: ["tags"],
-  queryFn: async ({ signal }) =>
-    (await everyPage((cursor) => call("tags-list", { limit: 200, ...cursor }, signal), 5)).flatMap((page) => page.tags),
+  queryFn: async ({ signal }) => {
+    const pages = await everyPage((cursor) => call("tags-list", { limit: 200, ...cursor }, signal), 5);
+    return pages.flatMap((page) => page.tags).sort((a, b) => natural.compare(a.tag, b.tag));
+  },
   staleTime: 30_000,
 });
 

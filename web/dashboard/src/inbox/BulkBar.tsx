@@ -27,7 +27,7 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
   const hidden = "matching" in target ? target.matching.hidden : shared(target, (one) => one.hidden);
   const pick = usePicker();
   const picker = (kind: PickerKind, name: string, icon: ReactNode) => (
-    <Button key={kind} small kind="quiet" data-picker aria-label={name} onPress={() => pick(kind, target)}>
+    <Button key={kind} small kind="quiet" data-picker={kind} aria-label={name} onPress={() => pick(kind, target)}>
       {icon}
       <span className="bulk-words">{name}</span>
     </Button>

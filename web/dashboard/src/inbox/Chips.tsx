@@ -12,7 +12,7 @@ import { differsIn, filtersDiffer, hiddenNames, sourceNames, type Change, type S
 import { resetting, type Place } from "./views";
 
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
-// search field shows the words, so that the list does not move while the user types the first one.
+// search field shows the words.
 export function Chips({ search, place, onChange }: { search: Search; place: Place; onChange(change: Change): void }) {
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
@@ -38,7 +38,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   if (hidden !== undefined) chips.push([hiddenNames[`${hidden}`], { hidden: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
-  if (!filtersDiffer(search, place.search)) return null;
+  if (!filtersDiffer({ ...search, q: place.search.q } as Search, place.search)) return null;
   return (
     <div className="chips-row">
       <ul className="chips" aria-label="Active filters">
@@ -54,7 +54,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
       {(chips.length > 1 || q || filtersDiffer(place.search, {})) && (
         <Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button>
       )}
-      <SaveView search={search} />
+      <span className="chips-save"><SaveView search={search} /></span>
     </div>
   );
 }

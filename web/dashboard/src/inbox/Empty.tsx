@@ -6,7 +6,7 @@ import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
 import { AppsIcon, CheckIcon, InboxIcon, SearchIcon, ShieldIcon, TrashIcon } from "../ui/icons";
 import { EmptyState } from "../ui/states";
-import { filtersDiffer, sortOf, type Search } from "./search";
+import { filtersDiffer, isNarrowed, sortOf, type Search } from "./search";
 import { totalQuery, type Place } from "./views";
 
 interface Props {
@@ -36,7 +36,7 @@ export function Empty({ search, place, meant, onSearch, onEverything, onClear, o
           <p>{advice}</p>
         )}
         <div className="row">
-          {filtersDiffer({ ...search, q: undefined } as Search, {}) && <Button onPress={onEverything}>Search all requests</Button>}
+          {isNarrowed(search) && <Button onPress={onEverything}>Search all requests</Button>}
           <Button kind="quiet" onPress={onClear}>Clear search</Button>
         </div>
       </EmptyState>

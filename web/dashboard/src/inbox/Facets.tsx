@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 
-import { appsQuery, usersQuery } from "../api/queries";
+import { appsQuery, tagsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { statusNames, type App, type Status, type Where } from "../api/types";
 import { useStatusName } from "../requests/statuses";
+import { searchable } from "../text/searchable";
 import { Button } from "../ui/Button";
 import { AppMark, number, StatusMark } from "../ui/marks";
 import { facetsQuery } from "./facets";
@@ -50,7 +51,9 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   };
   return (
     <div className="facets">
-      {!ranked && <p className="facets-caption">How many you’d see with each filter</p>}
+      <p className="facets-caption">
+        {ranked ? "No numbers while sorted by best match" : "How many you’d see with each filter"}
+      </p>
       <Facet
         label="Folder"
         counted={!ranked}
@@ -90,11 +93,10 @@ export function Facets({ search, where, ranked, onChange }: Props) {
           onToggle={(id) => onChange({ app: other(id, search.app) })}
         />
       )}
-      <Facet
-        label="Tag"
+      <TagFacet
         counted={!ranked}
-        options={tagOptions(data?.tags, search.tag)}
-        chosen={[search.tag]}
+        tags={data?.tags}
+        chosen={search.tag}
         onToggle={(id) => onChange({ tag: other(id, search.tag) })}
       />
       <Facet
@@ -119,6 +121,51 @@ export function Facets({ search, where, ranked, onChange }: Props) {
 
 const other = (id: string, chosen: string | undefined) => (id === chosen ? undefined : id);
 
+// The most tags that come with numbers. If there are so many, the others are found by their name.
+const mostTags = 30;
+
+function TagFacet({ tags, chosen, counted, onToggle }: {
+  tags: ({ tag: string } & Count)[] | undefined;
+  chosen: string | undefined;
+  counted: boolean;
+  onToggle(id: string): void;
+}) {
+  const [words, setWords] = useState("");
+  const many = (tags?.length ?? 0) >= mostTags;
+  const known = useQuery({ ...tagsQuery, enabled: many });
+  const options = tagOptions(tags, chosen);
+  const wanted = many ? searchable(words) : "";
+  const found = (known.data ?? [])
+    .filter(({ tag }) => searchable(tag).includes(wanted))
+    .map(({ tag }) => options.find(({ id }) => id === tag) ?? { id: tag, name: tag });
+  return (
+    <Facet
+      label="Tag"
+      counted={counted}
+      options={wanted ? found.slice(0, mostTags) : options}
+      whole={wanted !== ""}
+      more={many ? "Show more" : undefined}
+      chosen={[chosen]}
+      onToggle={onToggle}
+    >
+      {many && (
+        <>
+          <input
+            type="search"
+            className="facet-search"
+            aria-label="Find a tag"
+            placeholder={`Find one of ${number(known.data?.length ?? mostTags)} tags`}
+            value={words}
+            maxLength={40}
+            onChange={(event) => setWords(event.target.value)}
+          />
+          {wanted && found.length === 0 && known.data && <p className="quiet small">No such tag</p>}
+        </>
+      )}
+    </Facet>
+  );
+}
+
 function tagOptions(tags: ({ tag: string } & Count)[] = [], chosen: string | undefined): Option[] {
   const options = tags.map(({ tag, count, exact }) => ({ id: tag, name: tag, count, exact }));
   const found = options.find(({ id }) => id.toLowerCase() === chosen?.toLowerCase());
@@ -130,21 +177,28 @@ function Facet({
   label,
   counted,
   options,
+  whole = false,
+  more,
   chosen,
   onToggle,
+  children,
 }: {
   label: string;
   counted: boolean; // whether to show the numbers
   options: Option[];
+  whole?: boolean; // whether all options are shown
+  more?: string | undefined; // on the button that shows all options, in place of their number
   chosen: (string | undefined)[];
   onToggle(id: string): void;
+  children?: ReactNode; // below the label
 }) {
   const [all, setAll] = useState(false);
-  if (options.length === 0) return null;
-  const shown = all ? options : options.filter((option, i) => i < initialOptions || chosen.includes(option.id));
+  if (options.length === 0 && !children) return null;
+  const shown = all || whole ? options : options.filter((option, i) => i < initialOptions || chosen.includes(option.id));
   return (
     <section className="facet" role="group" aria-label={label}>
       <h3>{label}</h3>
+      {children}
       {shown.map((option) => (
         <button
           key={option.id}
@@ -163,9 +217,9 @@ function Facet({
           )}
         </button>
       ))}
-      {options.length > initialOptions && (
+      {!whole && options.length > initialOptions && (
         <Button small kind="quiet" onPress={() => setAll(!all)}>
-          {all ? "Show fewer" : `Show all ${number(options.length)}`}
+          {all ? "Show fewer" : (more ?? `Show all ${number(options.length)}`)}
         </Button>
       )}
     </section>

@@ -19,12 +19,13 @@ import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
 import { BulkBar } from "./BulkBar";
 import { Chips } from "./Chips";
+import { Elsewhere } from "./Elsewhere";
 import { Empty } from "./Empty";
 import { Facets } from "./Facets";
 import { HeldComments } from "./HeldComments";
 import { List } from "./List";
 import { ProgressLine } from "./ProgressLine";
-import { boxNames, changed, cleared, sortOf, whereOf, type Change, type Search } from "./search";
+import { boxNames, changed, cleared, isNarrowed, sortOf, whereOf, type Change, type Search } from "./search";
 import { opening, placeIn, resetting, usePlaces } from "./views";
 import { ViewMenu } from "./ViewMenu";
 import { Toolbar } from "./Toolbar";
@@ -79,6 +80,7 @@ function Inbox() {
   // What the list shows: the previous search until the rows of the next one have arrived.
   const [shown, setShown] = useState({ key, search });
   if (shown.key !== key && !query.isPlaceholderData) setShown({ key, search });
+  const searchAll = () => change({ ...cleared, view: "all", q: shown.search.q });
   useEffect(() => {
     if (!query.isFetched) return;
     void panel();
@@ -192,7 +194,6 @@ function Inbox() {
           onNew={() => setCreating(true)}
           onLeave={focusList}
         />
-        <Chips search={search} place={place} onChange={change} />
         {search.person && <PersonCard person={search.person} />}
         {box === "quarantine" && <HeldComments app={search.app} />}
         <div className="list-head">
@@ -207,7 +208,11 @@ function Inbox() {
           )}
           <ViewMenu search={search} />
           <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
+          <Chips search={search} place={place} onChange={change} />
           <span className="list-news" role="status">
+            {search.q && rows.length > 0 && !query.isPlaceholderData && !search.box && isNarrowed(search) && (
+              <Elsewhere words={search.q} sort={sort} total={total} onShow={searchAll} />
+            )}
             {arrivals.offline && <span className="quiet small">Cannot reach Gatherkit. Retrying…</span>}
             {arrivals.fresh > 0 && <Button small onPress={() => void arrivals.show()}>{count(arrivals.fresh, "new request")}</Button>}
           </span>
@@ -229,7 +234,7 @@ function Inbox() {
               document.getElementById("main")?.focus(); // the button disappears
             }}
             place={place}
-            onEverything={() => change({ ...cleared, view: "all", q: shown.search.q })}
+            onEverything={searchAll}
             onClear={() => change(resetting(place))}
             onNew={() => setCreating(true)}
           />

@@ -24,7 +24,9 @@ export function ViewMenu({ search }: { search: Search }) {
         button={
           <AriaButton className="view-menu">
             <span className="view-menu-name">{name}</span>
-            {filtersDiffer(search, place.search) && <span className="quiet small">· {search.q ? "search results" : "filtered"}</span>}
+            {filtersDiffer(search, place.search) && (
+              <span className="view-mark quiet small">· {search.q ? "search results" : "filtered"}</span>
+            )}
             <DownIcon size={16} />
           </AriaButton>
         }

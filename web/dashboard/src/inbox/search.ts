@@ -164,6 +164,9 @@ export function filtersDiffer(search: Search, view: Search): boolean {
   return Object.keys(cleared).some((name) => differsIn(name as keyof Search, search, view));
 }
 
+// isNarrowed reports whether a search has filters besides its words.
+export const isNarrowed = (search: Search) => filtersDiffer({ ...search, q: undefined } as Search, {});
+
 // differsIn reports whether two searches differ in one part.
 export function differsIn(name: keyof Search, a: Search, b: Search): boolean {
   return JSON.stringify(ordered(a[name])) !== JSON.stringify(ordered(b[name]));

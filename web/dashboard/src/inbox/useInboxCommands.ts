@@ -1,10 +1,13 @@
 import { useSession } from "../api/session";
 import { statusNames, type Box, type Status } from "../api/types";
 import { useChanges } from "../requests/changes";
+import { useRequestLink } from "../requests/link";
 import { usePicker, type PickerKind } from "../requests/picker";
 import { useStatusName } from "../requests/statuses";
 import type { Target } from "../requests/target";
 import { useCommands, type Command } from "../shell/commands";
+import { copyText } from "../ui/copyText";
+import { notify } from "../ui/notices";
 import { boxNames, cleared, hiddenNames, sortNames, sortOf, sortsOf, type Change, type Search } from "./search";
 import { edited, opening, resetting, type Place } from "./views";
 
@@ -43,6 +46,7 @@ export function useInboxCommands(moves: Moves): void {
   const pick = usePicker();
   const { search, target, onList } = moves;
   const box: Box = search.box ?? "live";
+  const link = useRequestLink(box);
   const on = (run: (requests: Target) => void) => () => target && run(target);
 
   const list: Command[] = [
@@ -68,6 +72,7 @@ export function useInboxCommands(moves: Moves): void {
   if (box === "live") {
     edit.push({ name: "Hide", group, keys: ["h"], run: on((target) => changes.update(target, { hidden: true })) });
     edit.push({ name: "Unhide", group, keys: ["shift+h"], run: on((target) => changes.update(target, { hidden: false })) });
+    edit.push({ name: "Repeat the last change", group, keys: ["."], run: on(changes.repeat) });
   }
   const moving: Record<Box, Command[]> = {
     live: [{ name: "Delete", group, keys: ["#", "Delete"], run: on(changes.remove) }],
@@ -85,9 +90,16 @@ export function useInboxCommands(moves: Moves): void {
   ];
   useCommands([
     ...list,
+    { name: "Copy link", group, keys: ["l"], run: on((target) => void copyLink(target, link)) },
     ...(member ? [...choose, ...edit, ...moving[box], ...work] : []),
     ...filters(moves, useSession().user.id, useStatusName()),
   ]);
+}
+
+async function copyLink(target: Target, link: (id: string) => string): Promise<void> {
+  const [first, ...others] = "requests" in target ? target.requests : [];
+  if (!first || others.length) return notify("Select one request to copy its link.");
+  await copyText(link(first.id)).then(() => notify("Link copied."), () => notify("Could not copy the link."));
 }
 
 // The commands that filter and sort the list.

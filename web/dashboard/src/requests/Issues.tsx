@@ -15,7 +15,7 @@ import { notify, notifyError } from "../ui/notices";
 import { besideQuery } from "./details";
 import { issueName, longestAddress, newIssue } from "./issues";
 import { requestQuery } from "./rows";
-import { Section, Waiting } from "./Section";
+import { Folded, Waiting } from "./Section";
 
 // Issues are the links of a request to the issues of a tracker.
 export function Issues({ request, editable }: { request: FeatureRequest; editable: boolean }) {
@@ -47,7 +47,7 @@ export function Issues({ request, editable }: { request: FeatureRequest; editabl
 
   if (!editable && !beside.error && !links?.length) return null;
   return (
-    <Section title="Issues" count={links?.length} action={editable && <CreateIssue request={request} />}>
+    <Folded title="Issues" count={links?.length} action={editable && <CreateIssue request={request} />}>
       <Waiting query={beside} lines={1} />
       <ul className="lines">
         {links?.map((link) => {
@@ -67,7 +67,7 @@ export function Issues({ request, editable }: { request: FeatureRequest; editabl
         })}
       </ul>
       {editable && <AddLink form={form} onAdd={add} />}
-    </Section>
+    </Folded>
   );
 }
 

@@ -6,11 +6,12 @@ import { VoteIcon } from "../ui/icons";
 import { count, number, StatusMark } from "../ui/marks";
 import { notifyError } from "../ui/notices";
 import { useDebounced } from "../ui/useDebounced";
+import { subject } from "./carry";
 import { useChanges } from "./changes";
 import { searchQuery, similarQuery } from "./details";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
-import { requestQuery } from "./rows";
+import { requestQuery, rowOf } from "./rows";
 import { useStatusName } from "./statuses";
 import { PickerAudience } from "./SeenBy";
 import type { Targeted } from "./target";
@@ -91,7 +92,7 @@ function Chooser({ requests, first, close }: { requests: Targeted[]; first: Targ
   return (
     <>
       <p className="picker-caption" aria-hidden="true">
-        {several ? "Choose the request to keep. The others merge into it." : words.trim() ? "Merge into…" : "Similar requests"}
+        {several ? "Choose the request to keep. The others merge into it." : `Merge ${subject([rowOf(first)])} into:`}
       </p>
       <PickList
         label={label}

@@ -21,7 +21,7 @@ export function MergedIn({ id }: { id: string }) {
               <Button
                 small
                 kind="quiet"
-                data-picker
+                data-picker="unmerge"
                 aria-label={`Unmerge ${request.title}`}
                 onPress={() => pick("unmerge", { requests: [request] })}
               >

@@ -46,7 +46,7 @@ export function PickerProvider({ children }: { children: ReactNode }) {
       // A picker can open another one. The focus returns to the element that opened the first.
       const focused = document.activeElement as HTMLElement | null;
       if (!focused?.closest(".picker")) returnTo.current = focused;
-      setOpened({ kind, target, anchor: returnTo.current?.closest("[data-picker]") ?? null });
+      setOpened({ kind, target, anchor: anchorOf(kind, target, returnTo.current) });
     },
     [member],
   );
@@ -68,6 +68,24 @@ export function PickerProvider({ children }: { children: ReactNode }) {
   );
 }
 
+// anchorOf returns what a picker opens below, if it is on the screen.
+function anchorOf(kind: PickerKind, target: Target, focused: Element | null): Element | null {
+  const pressed = focused?.closest("[data-picker]");
+  if (pressed) return pressed;
+  const button = `[data-picker="${kind}"]`;
+  const [first, ...others] = "requests" in target ? target.requests : [];
+  const single = first && !others.length && first.id;
+  const places = single ? [`[data-request="${single}"] ${button}`, `[role="option"][id$="${single}"]`] : [`.bulk ${button}`];
+  const found = places.map((place) => document.querySelector(place));
+  return found.find((element) => element && isOnScreen(element)) ?? null;
+}
+
+function isOnScreen(element: Element): boolean {
+  const { top, bottom, left, right } = element.getBoundingClientRect();
+  const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return hit !== null && element.contains(hit);
+}
+
 // subjectOf says what a picker changes.
 const subjectOf = (target: Target) => ("requests" in target ? subject(target.requests.map(rowOf)) : count(target.count, "request"));
 
@@ -77,7 +95,7 @@ function PickerOverlay({ opened, close, atClose }: Omit<PickerProps, "target"> &
   const anchored = opened.anchor && matchMedia("(min-width: 40rem)").matches;
   const dialog = (
     <Dialog aria-label={titles[opened.kind]} className="picker-dialog">
-      {!anchored && <p className="picker-subject">{subjectOf(opened.target)}</p>}
+      {opened.kind !== "merge" && !opened.anchor?.closest(".properties") && <p className="picker-subject">{subjectOf(opened.target)}</p>}
       <Body target={opened.target} close={close} atClose={atClose} />
     </Dialog>
   );

@@ -6,19 +6,11 @@ import { appsQuery, usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
 import { Switch } from "../ui/choices";
 import { ReplyIcon } from "../ui/icons";
-import { Avatar, number, StatusMark, TagMark, Time } from "../ui/marks";
+import { Avatar, StatusMark, TagMark, Time } from "../ui/marks";
 import { useChanges } from "./changes";
 import { etaText } from "./eta";
 import { usePicker, type PickerKind } from "./picker";
 import { statusName } from "./statuses";
-
-const sources: Record<FeatureRequest["source"], string> = {
-  widget: "via widget",
-  portal: "via portal",
-  dashboard: "via dashboard",
-  api: "via API",
-  import: "via import",
-};
 
 export function Properties({ request, editable }: { request: FeatureRequest; editable: boolean }) {
   const { update } = useChanges();
@@ -86,28 +78,12 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
           </Switch>
         </Property>
       )}
-      <Property name="Votes">
-        <span className="property-value number">{number(request.votes)}</span>
-      </Property>
       <Property name="App">
         <span className="property-value">{app?.name ?? "…"}</span>
-      </Property>
-      <Property name="Created">
-        <span className="property-value">
-          <Time at={request.created_at} />
-          <span className="quiet">{sources[request.source]}</span>
-        </span>
       </Property>
       {request.reply_at && (
         <Property name="Replied">
           <span className="property-value"><Time at={request.reply_at} /><span className="replied"><ReplyIcon size={16} /></span></span>
-        </Property>
-      )}
-      {request.updated_at !== request.created_at && (
-        <Property name="Updated">
-          <span className="property-value">
-            <Time at={request.updated_at} />
-          </span>
         </Property>
       )}
     </dl>
@@ -121,7 +97,7 @@ function Property({ name, children }: { name: string; children: ReactNode }) {
 function Chooser({ kind, name, request, children }: { kind: PickerKind; name: string; request: FeatureRequest; children: ReactNode }) {
   const pick = usePicker();
   return (
-    <AriaButton data-picker className="property-value property-button" onPress={() => pick(kind, { requests: [request] })}>
+    <AriaButton data-picker={kind} className="property-value property-button" onPress={() => pick(kind, { requests: [request] })}>
       <span className="visually-hidden">Change {name}: </span>{children}
     </AriaButton>
   );

@@ -1,8 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRouter, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
-import { absolute } from "../api/base";
 import { ApiError } from "../api/call";
 import { live } from "../api/feed";
 import { useSession } from "../api/session";
@@ -16,9 +15,11 @@ import { BinBanner, MergedBanner, QuarantineBanner } from "./banners";
 import { useChanges } from "./changes";
 import { Comments } from "./Comments";
 import { boxQuery } from "./details";
+import { Facts } from "./Facts";
 import { History } from "./History";
 import { Issues } from "./Issues";
 import { useKeptFocus } from "./keptFocus";
+import { useRequestLink } from "./link";
 import { MergedIn } from "./MergedIn";
 import { StatusLinks } from "./StatusLinks";
 import { Submitter } from "./Submitter";
@@ -61,7 +62,7 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
   }
 
   return (
-    <section className="request" ref={panel} aria-label="Request" onKeyDown={closeByKey}>
+    <section className="request" ref={panel} data-request={id} aria-label="Request" onKeyDown={closeByKey}>
       <Bar id={id} request={request ?? undefined} box={box} onClose={onClose} />
       <div className="request-scroll" key={id}>
         {request ? (
@@ -96,20 +97,22 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
       {box === "bin" && <BinBanner request={request} />}
       {box === "quarantine" && <QuarantineBanner request={request} />}
       {request.merged_into_id && box === "live" && <MergedBanner request={request} into={request.merged_into_id} />}
-      <RequestText request={request} editable={editable} heading={heading} />
+      <RequestText request={request} editable={editable} heading={heading}>
+        <Facts request={request} />
+        <Properties request={request} editable={editable} />
+      </RequestText>
       <Attachments attachments={request.attachments} />
-      <Properties request={request} editable={editable} />
       {box !== "bin" && (
         <>
-          {box === "live" && !request.merged_into_id && <Similar request={request} />}
-          <Issues request={request} editable={editable} />
           <Comments request={request} editable={editable} />
           <Voters request={request} editable={editable && box === "live"} />
           <MergedIn id={request.id} />
+          {box === "live" && !request.merged_into_id && <Similar request={request} />}
+          <Issues request={request} editable={editable} />
         </>
       )}
       <Submitter request={request} />
-      {box !== "bin" && <History id={request.id} />}
+      {box !== "bin" && <History request={request} />}
     </article>
   );
 }
@@ -117,12 +120,12 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
 function Bar({ id, request, box, onClose }: { id: string; request: FeatureRequest | undefined; box: Box; onClose(): void }) {
   const member = useSession().can("member");
   const { remove } = useChanges();
-  const { href } = useRouter().buildLocation({ to: "/", search: { request: id, ...(box !== "live" && { box }) } });
+  const link = useRequestLink(box);
   return (
     <div className="request-bar">
       <span className="request-back"><Button kind="quiet" small onPress={onClose}><BackIcon />Back</Button></span>
       <span className="request-bar-gap" />
-      <CopyButton text={absolute(href)} label="Copy link to this request">Copy link</CopyButton>
+      <CopyButton text={link(id)} label="Copy link to this request">Copy link</CopyButton>
       {member && request && box === "live" && (
         <>
           <StatusLinks key={id} id={id} />

@@ -1,4 +1,4 @@
-import { useState, type RefObject } from "react";
+import { useState, type ReactNode, type RefObject } from "react";
 
 import type { FeatureRequest } from "../api/types";
 import { Button } from "../ui/Button";
@@ -6,9 +6,17 @@ import { EditIcon } from "../ui/icons";
 import { useDraft } from "./draft";
 import { TextEditor, type Edited } from "./TextEditor";
 
-type Props = { request: FeatureRequest; editable: boolean; heading: RefObject<HTMLHeadingElement | null> };
+type Props = {
+  request: FeatureRequest;
+  editable: boolean;
+  heading: RefObject<HTMLHeadingElement | null>;
+  children: ReactNode; // stands between the title and the description
+};
 
-export function RequestText({ request, editable, heading }: Props) {
+// A description that is longer than one of these is folded.
+const shortest = { characters: 1_200, lines: 16 };
+
+export function RequestText({ request, editable, heading, children }: Props) {
   const [draft, setDraft] = useDraft("text." + request.id);
   const [begun, setBegun] = useState(() => parse(draft));
 
@@ -18,9 +26,9 @@ export function RequestText({ request, editable, heading }: Props) {
     setDraft(next ? stored(next) : "");
   }
 
-  if (editable && begun) return <TextEditor request={request} edited={begun} onChange={edit} />;
+  if (editable && begun) return <><TextEditor request={request} edited={begun} onChange={edit} />{children}</>;
   return (
-    <div className="request-text">
+    <>
       <div className="request-head">
         <h2 id="request-title" ref={heading} tabIndex={-1}>
           {title}
@@ -37,7 +45,19 @@ export function RequestText({ request, editable, heading }: Props) {
           </Button>
         )}
       </div>
-      {description ? <p className="prose">{description}</p> : <p className="quiet">No description</p>}
+      {children}
+      {description ? <Description key={request.id} text={description} /> : <p className="quiet">No description</p>}
+    </>
+  );
+}
+
+function Description({ text }: { text: string }) {
+  const [all, setAll] = useState(false);
+  const long = text.length > shortest.characters || text.split("\n").length > shortest.lines;
+  return (
+    <div className="request-text">
+      <p className={long && !all ? "prose folded" : "prose"}>{text}</p>
+      {long && <Button small kind="quiet" aria-expanded={all} onPress={() => setAll(!all)}>{all ? "Show less" : "Show all"}</Button>}
     </div>
   );
 }

@@ -11,15 +11,33 @@ import { similarQuery } from "./details";
 import { usePicker } from "./picker";
 import { RequestLine } from "./RequestLine";
 import { requestQuery } from "./rows";
-import { Section, Waiting } from "./Section";
+import { Folded, Waiting } from "./Section";
 import { SeenBy } from "./SeenBy";
 
 const shown = 5;
 
 export function Similar({ request }: { request: FeatureRequest }) {
   const member = useSession().can("member");
-  const { merge } = useChanges();
   const pick = usePicker();
+  return (
+    <Folded
+      title="Similar requests"
+      action={
+        member && (
+          <Button small kind="quiet" data-picker="merge" onPress={() => pick("merge", { requests: [request] })}>
+            <MergeIcon size={16} />
+            Merge into…
+          </Button>
+        )
+      }
+    >
+      <Found request={request} member={member} />
+    </Folded>
+  );
+}
+
+function Found({ request, member }: { request: FeatureRequest; member: boolean }) {
+  const { merge } = useChanges();
   const similar = useQuery(similarQuery(request.id));
 
   async function mergeInto(id: string) {
@@ -31,17 +49,7 @@ export function Similar({ request }: { request: FeatureRequest }) {
   }
 
   return (
-    <Section
-      title="Similar requests"
-      action={
-        member && (
-          <Button small kind="quiet" data-picker onPress={() => pick("merge", { requests: [request] })}>
-            <MergeIcon size={16} />
-            Merge into…
-          </Button>
-        )
-      }
-    >
+    <>
       <Waiting query={similar} />
       {similar.data?.length === 0 && <p className="quiet small">No similar requests</p>}
       {similar.data && (
@@ -58,6 +66,6 @@ export function Similar({ request }: { request: FeatureRequest }) {
         </ul>
       )}
       {member && !!similar.data?.length && <SeenBy target={{ requests: [request] }} what="a merge" />}
-    </Section>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import type { FeatureRequest } from "../api/types";
 import { webAddress } from "../text/address";
+import { deviceOf } from "../text/device";
 import { CheckIcon, ExternalIcon } from "../ui/icons";
 import { personOf } from "./person";
 import { PersonLink } from "./PersonLink";
@@ -59,7 +60,7 @@ export function Metadata({ of: { metadata } }: { of: FeatureRequest }) {
     <div key={key} className="property">
       <dt>{names[key] ?? key}</dt>
       <dd className="property-value">
-        <Value value={value} />
+        {key === "user_agent" ? <span title={String(value)}>{deviceOf(String(value)) || String(value)}</span> : <Value value={value} />}
       </dd>
     </div>
   ));

@@ -75,7 +75,7 @@ export function MergedBanner({ request, into }: { request: FeatureRequest; into:
     <Banner
       icon={<MergeIcon />}
       actions={
-        <Button small data-picker onPress={() => pick("unmerge", { requests: [request] })}>
+        <Button small data-picker="unmerge" onPress={() => pick("unmerge", { requests: [request] })}>
           Unmerge
         </Button>
       }

@@ -20,7 +20,16 @@ const mostMerged = 50;
 
 // In all changes, quiet means that the people who asked or voted are not told. An undo is always quiet.
 
+// The latest edit, which can be repeated on other requests.
+let latest: { edit: Edit; quiet: boolean } | undefined;
+
+async function repeat(target: Target): Promise<void> {
+  if (latest) await update(target, latest.edit, latest.quiet);
+  else notify("Nothing to repeat yet.");
+}
+
 async function update(target: Target, edit: Edit, quiet = false): Promise<void> {
+  latest = { edit, quiet };
   const rows = await rowsOf(target);
   if (!rows) return;
   if (edit.eta !== undefined && rows.length > mostETAs) {
@@ -308,6 +317,7 @@ function merged(rows: Row[], edit: Edit): string {
 
 const changes = {
   update,
+  repeat,
   merge,
   unmerge,
   remove: (target: Target) => move(target, "remove"),

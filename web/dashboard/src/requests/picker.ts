@@ -10,8 +10,8 @@ export type PickerProps = { target: Target; close(): void; atClose(run: () => vo
 
 export const PickerContext = createContext<ShowPicker>(() => {});
 
-// usePicker returns a function that opens a picker: below the focused button if it has
-// data-picker, and otherwise in the middle of the window.
+// usePicker returns a function that opens a picker: below the pressed button, whose data-picker is the kind, below the property
+// of the open request, the button of the selected requests, or the row; and in the middle of a narrow window.
 export function usePicker(): ShowPicker {
   return use(PickerContext);
 }

@@ -9,6 +9,7 @@ import { NextIcon, SearchIcon } from "../ui/icons";
 import { StatusMark } from "../ui/marks";
 import { useDebounced } from "../ui/useDebounced";
 import { searchable } from "../text/searchable";
+import { begins } from "../text/typos";
 import { currentCommands, type Command } from "./commands";
 import { Keys } from "./ShortcutsHelp";
 import "../ui/dialog.css";
@@ -118,10 +119,10 @@ function CommandLine({ command }: { command: Command }) {
   );
 }
 
-// matches reports whether every search word starts a word of the command's name or group.
+// matches reports whether every search word starts a word of the command's name or group, if need be with a typing error.
 function matches({ name, group }: Command, words: string): boolean {
   const own = searchable(`${group} ${name}`).split(/\s+/);
-  return searchable(words).split(/\s+/).every((word) => own.some((has) => has.startsWith(word)));
+  return searchable(words).split(/\s+/).every((word) => own.some((has) => begins(has, word)));
 }
 
 function useRequests(words: string) {

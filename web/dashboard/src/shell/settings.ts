@@ -5,9 +5,10 @@ interface Settings {
   shortcuts: boolean; // whether single keys run commands
   theme: "system" | "light" | "dark";
   facets: boolean; // whether the inbox shows its filters
+  unfolded: string[]; // sections of a request that are folded by default, and open here
 }
 
-const defaults: Settings = { shortcuts: true, theme: "system", facets: true };
+const defaults: Settings = { shortcuts: true, theme: "system", facets: true, unfolded: [] };
 const key = "gatherkit.settings";
 const listeners = new Set<() => void>();
 let settings = read();

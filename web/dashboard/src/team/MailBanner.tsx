@@ -7,13 +7,19 @@ import { useSession } from "../api/session";
 import { WarningIcon } from "../ui/icons";
 import { count, moment, number, Time } from "../ui/marks";
 
-// MailBanner tells admins that mail does not work and what to do, which mail failed, and that a limit is near.
+// MailBanner tells admins that mail is off or does not work and what to do, which mail failed, and that a limit is near.
 export function MailBanner() {
   const { can, mail } = useSession();
   const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
   const today = status?.today;
   return (
     <div role="status">
+      {!mail && can("admin") && (
+        <p className="quiet small mail-off">
+          E-mail is off. People follow their requests in the widget and with a private link. To send updates by e-mail, too, start
+          Gatherkit with <code>--smtp</code>.
+        </p>
+      )}
       {status && status.state !== "ok" && (
         <Banner title={status.state === "away" ? "The mail server cannot be reached" : "The mail server refuses our mail"}>
           <p>

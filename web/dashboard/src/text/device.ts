@@ -24,10 +24,11 @@ const systems: [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
+// deviceOf returns the browser and the system that a user agent names, such as "Chrome on Linux", or "".
 export function deviceOf(userAgent: string | null | undefined): string {
   const find = (table: [RegExp, string][]) => table.find(([sign]) => sign.test(userAgent ?? ""))?.[1];
   const browser = find(browsers);
   const system = find(systems);
   if (browser && system) return `${browser} on ${system}`;
-  return browser ?? system ?? "Unknown device";
+  return browser ?? system ?? "";
 }

@@ -1,1 +1,0 @@
-export{o as default}from"./pages-DTZk3W0N.js";

@@ -1,1 +1,0 @@
-import{Bn as e}from"./ui-g8OQ4LGR.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
