@@ -112,7 +112,7 @@ test('a widget that the page removes returns once, and not again and again', asy
       if (!find()) return
       removals++
       find().remove()
-    }).observe(window.document.documentElement, { childList: true })
+    }).observe(window.document.documentElement, { childList: true, subtree: true }) // it may return in the body
     find().remove()
     for (let frame = 0; frame < 20; frame++) await new Promise(requestAnimationFrame)
     return removals
