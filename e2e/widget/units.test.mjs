@@ -46,7 +46,7 @@ test('Markdown is what it is in the dashboard and on pages', async () => {
   const { markdown } = await load('markdown.ts')
   // A stand-in for elements.
   const h = (localName, attributes = {}, ...children) => ({ localName, attributes, children, append: (...more) => children.push(...more) })
-  const names = { h4: 'h', blockquote: 'quote', br: '/' }
+  const names = { h4: 'h', blockquote: 'quote' }
   const shown = (part) => {
     if (typeof part === 'string') return part
     const { localName, attributes: { href = '' }, children } = part

@@ -69,9 +69,9 @@ func (v *View) ideas(ctx context.Context, requests []feedback.Request) ([]Idea, 
 	if len(requests) == 0 {
 		return nil, nil
 	}
-	var ids, commented []feedback.ID
+	var commented []feedback.ID
 	for _, r := range requests {
-		if ids = append(ids, r.ID); r.Comments > 0 {
+		if r.Comments > 0 {
 			commented = append(commented, r.ID)
 		}
 	}
@@ -79,11 +79,8 @@ func (v *View) ideas(ctx context.Context, requests []feedback.Request) ([]Idea, 
 	if err != nil {
 		return nil, err
 	}
-	voted, own, err := v.mine(ctx, ids)
+	voted, own, err := v.part(ctx, requests)
 	if err != nil {
-		return nil, err
-	}
-	if err := v.submitted(ctx, requests, voted, own); err != nil {
 		return nil, err
 	}
 	ideas := make([]Idea, len(requests))
@@ -105,14 +102,23 @@ func (b *Boards) Voted(ctx context.Context, app feedback.App, p *feedback.Person
 	v := &View{App: app, q: b.db.Reader()}
 	v.is(*p)
 	requests, err := v.requests(ctx, ids...)
-	if err != nil {
+	if err != nil || len(requests) == 0 { // they were deleted meanwhile
 		return nil, err
 	}
-	voted, own, err := v.mine(ctx, ids)
-	if err != nil {
-		return nil, err
+	voted, _, err := v.part(ctx, requests)
+	return voted, err
+}
+
+// part returns for which requests the visitor has voted, and which they have asked for.
+func (v *View) part(ctx context.Context, requests []feedback.Request) (voted, own map[feedback.ID]bool, err error) {
+	var ids []feedback.ID
+	for _, r := range requests {
+		ids = append(ids, r.ID)
 	}
-	return voted, v.submitted(ctx, requests, voted, own)
+	if voted, own, err = v.mine(ctx, ids); err != nil {
+		return nil, nil, err
+	}
+	return voted, own, v.submitted(ctx, requests, voted, own)
 }
 
 // mine returns for which of the requests the visitor has voted, also by a vote for one that is merged into it, and

@@ -44,10 +44,9 @@ export const usersQuery = queryOptions({
   staleTime: 60_000,
 });
 
-// The account's tags in alphabetical order, at most a thousand.
-// v2 comes before v10.
 const natural = new Intl.Collator("en", { numeric: true });
 
+// The account's tags in the order that people count, v2 before v10, at most a thousand.
 export const tagsQuery = queryOptions({
   queryKey: ["tags"],
   queryFn: async ({ signal }) => {

@@ -8,7 +8,7 @@ import { Button } from "../ui/Button";
 import { CloseIcon } from "../ui/icons";
 import { day } from "../ui/day";
 import { SaveView } from "./SaveView";
-import { differsIn, filtersDiffer, hiddenNames, sourceNames, type Change, type Search } from "./search";
+import { differsIn, filtersDiffer, hiddenNames, isNarrowed, sourceNames, type Change, type Search } from "./search";
 import { resetting, type Place } from "./views";
 
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
@@ -38,7 +38,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   if (hidden !== undefined) chips.push([hiddenNames[`${hidden}`], { hidden: undefined }]);
   if (from) chips.push([`Since ${day(from.slice(0, 10))}`, { from: undefined }]);
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
-  if (!filtersDiffer({ ...search, q: place.search.q } as Search, place.search)) return null;
+  if (!isNarrowed(search, place.search)) return null;
   return (
     <div className="chips-row">
       <ul className="chips" aria-label="Active filters">

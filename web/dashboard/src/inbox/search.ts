@@ -164,8 +164,8 @@ export function filtersDiffer(search: Search, view: Search): boolean {
   return Object.keys(cleared).some((name) => differsIn(name as keyof Search, search, view));
 }
 
-// isNarrowed reports whether a search has filters besides its words.
-export const isNarrowed = (search: Search) => filtersDiffer({ ...search, q: undefined } as Search, {});
+// isNarrowed reports whether a search has filters that a view does not have, besides its words.
+export const isNarrowed = (search: Search, view: Search = {}) => filtersDiffer({ ...search, q: view.q } as Search, view);
 
 // differsIn reports whether two searches differ in one part.
 export function differsIn(name: keyof Search, a: Search, b: Search): boolean {
