@@ -199,12 +199,14 @@ test('the board follows what is searched, and its last row sends it', async (t) 
   await page.getByRole('heading', { name: 'No ideas here' }).waitFor()
   await page.getByRole('link', { name: 'Search all ideas' }).click()
   await page.getByText(/.2. ideas/).first().waitFor()
+  await page.waitForLoadState() // its script listens now
 
   await search.fill('flying cars')
   await page.getByRole('heading', { name: /No idea matches “.flying cars/ }).waitFor()
   await page.getByRole('link', { name: /Suggest “.flying cars/ }).click()
   assert.equal(await page.getByLabel('Your idea').inputValue(), 'flying cars')
   await page.goBack()
+  await page.waitForLoadState()
   await search.fill('')
   await page.getByRole('status').getByText(/.3. ideas/).waitFor()
   assert.equal(await page.getByRole('link', { name: /Suggest/ }).count(), 0)
@@ -414,7 +416,7 @@ for (const [width, locale] of [[1440, 'en'], [320, 'en'], [390, 'ar']]) {
       await look(page, `portal-${name}-${width}`)
       if (!proof) continue
       await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' })
-      assert.deepEqual(await faults(page), [], `${name}, forced colours`)
+      assert.deepEqual(await faults(page), [], `${name}, forced colors`)
       await page.emulateMedia({ forcedColors: null, reducedMotion: 'reduce' })
     }
   })
