@@ -120,14 +120,14 @@ export function quietly(context) {
   }, 10)
 }
 
-// colours are the rules that depend on colours. The others give the same result in light and dark.
-const colours = ['color-contrast', 'link-in-text-block']
+// colors are the rules that depend on colors. The others give the same result in light and dark.
+const colors = ['color-contrast', 'link-in-text-block']
 
 // axe returns the script of axe-core, which many files of tests do not need.
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 // faults returns what axe finds on a page and in its frames. With dark, it checks only the rules that depend on
-// colours. It runs axe in the page, because @axe-core/playwright loads it again for each check, which took three
+// colors. It runs axe in the page, because @axe-core/playwright loads it again for each check, which took three
 // times as long. In Firefox it checks nothing, because axe sometimes crashes Firefox's processes for pages.
 export async function faults(page, { dark = false, exclude, ...options } = {}) {
   if (FIREFOX) return []
@@ -138,5 +138,5 @@ export async function faults(page, { dark = false, exclude, ...options } = {}) {
   return page.evaluate(async ([without, wanted]) => {
     const { violations } = await window.axe.run(without ? { exclude: without } : document, wanted)
     return violations.map(({ id, help, nodes }) => ({ id, help, example: nodes[0].html, why: nodes[0].failureSummary, count: nodes.length }))
-  }, [exclude, { ...options, resultTypes: ['violations'], ...(dark && { runOnly: colours }) }])
+  }, [exclude, { ...options, resultTypes: ['violations'], ...(dark && { runOnly: colors }) }])
 }

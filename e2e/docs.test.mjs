@@ -45,9 +45,9 @@ for (const [colorScheme, width] of some([['light', 320], ['dark', 320], ['light'
     }
     const wide = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.equal(wide, 0, 'the page scrolls sideways')
-    const colour = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    const sum = colour.match(/\d+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0)
-    assert.equal(sum > 3 * 128, colorScheme === 'light', `the background is ${colour}`)
+    const color = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const sum = color.match(/\d+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0)
+    assert.equal(sum > 3 * 128, colorScheme === 'light', `the background is ${color}`)
     assert.deepEqual(await faults(tab, { dark: colorScheme === 'dark' }), [])
     assert.deepEqual(complaints, [])
   })

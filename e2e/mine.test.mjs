@@ -247,7 +247,7 @@ test('a browser without cookies is told so', async (t) => {
   await look(page, 'mine-cookies')
 })
 
-test('the page fits on every screen, in light, dark and forced colours, and from right to left', inProof, async (t) => {
+test('the page fits on every screen, in light, dark and forced colors, and from right to left', inProof, async (t) => {
   const ada = await Person.of('Shop', { widget: { primary_color: '#F5D90A' } })
   const statuses = ['under_review', 'planned', 'in_progress', 'completed', 'declined']
   for (const status of statuses) {

@@ -283,7 +283,7 @@ func TestDatabaseSlow(t *testing.T) {
 }
 
 // TestDatabaseLocked locks a table for longer than the service waits for an unreachable
-// database. Calls that wait for the lock are not cancelled.
+// database. Calls that wait for the lock are not canceled.
 func TestDatabaseLocked(t *testing.T) {
 	storetest.Proof(t)
 	parallel(t)

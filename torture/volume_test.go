@@ -158,7 +158,7 @@ func mounted(t *testing.T, folder string) bool {
 // run runs a program and returns its output. The test fails if the program fails.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	// Not with t.Context, which is cancelled before clean-ups run.
+	// Not with t.Context, which is canceled before clean-ups run.
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, out)

@@ -3798,7 +3798,7 @@ type MineListResult struct {
 	// NextCursor Send it as cursor to get the next page; empty on the last page.
 	NextCursor string `json:"next_cursor"`
 
-	// PrimaryColor The colour of the app's widget.
+	// PrimaryColor The color of the app's widget.
 	PrimaryColor string                    `json:"primary_color"`
 	Requests     nullable.Nullable[[]Mine] `json:"requests"`
 
@@ -3933,7 +3933,7 @@ type PortalChange struct {
 	// TeamNames Whether public comments of the team show the name of their author.
 	TeamNames *bool `json:"team_names,omitempty"`
 
-	// Theme The colours.
+	// Theme The colors.
 	Theme *Theme `json:"theme,omitempty"`
 
 	// Voting Who may vote on the portal.
@@ -4023,7 +4023,7 @@ type PortalSettings struct {
 	// TeamNames Whether public comments of the team show the name of their author. Otherwise, they show that of the app.
 	TeamNames bool `json:"team_names"`
 
-	// Theme The colours. auto: as the browser prefers.
+	// Theme The colors. auto: as the browser prefers.
 	Theme Theme `json:"theme"`
 
 	// Voting Who may vote on the portal. verified: people who are signed in.
@@ -4906,7 +4906,7 @@ type TagsListResult struct {
 // TextKind Which text of a request.
 type TextKind string
 
-// Theme The colours; auto follows the browser.
+// Theme The colors; auto follows the browser.
 type Theme string
 
 // Today defines model for Today.

@@ -30,7 +30,7 @@ await gatherkit.call("auth-me", { id: "" });
 await gatherkit.call("upload", {});
 // @ts-expect-error: not a list
 gatherkit.each("auth-me", {});
-// @ts-expect-error: a request has no colour
+// @ts-expect-error: a request has no color
 first?.colour;
 
 export { status, total };

@@ -162,7 +162,7 @@ for (const [name, options] of [
     await see(`invalid-${name}`)
     assert.ok(await w.email.evaluate((field) => field.matches(':focus')))
     const invalid = await look(w.email)
-    assert.ok(invalid.edge >= valid.edge + 3, 'only the colour differs')
+    assert.ok(invalid.edge >= valid.edge + 3, 'only the color differs')
     assert.equal(invalid.height, valid.height, 'the field changes its size')
     if (!options.forcedColors) assert.equal(invalid.color, await problem.evaluate((element) => getComputedStyle(element).color))
   })

@@ -215,21 +215,21 @@ test('tokens of the same person have the same subject', async () => {
   assert.equal(subject('no token'), 'no token')
 })
 
-test('every catalogue has the same texts with the same placeholders', () => {
+test('every catalog has the same texts with the same placeholders', () => {
   const locales = path.join(folder, 'src/locales')
-  const catalogues = Object.fromEntries(readdirSync(locales).map(
+  const catalogs = Object.fromEntries(readdirSync(locales).map(
     (file) => [path.parse(file).name, JSON.parse(readFileSync(path.join(locales, file), 'utf8'))]))
-  assert.ok(Object.keys(catalogues).length >= 10)
+  assert.ok(Object.keys(catalogs).length >= 10)
   const placeholders = (text) => (text.match(/{\w+}/g) ?? []).sort()
   // The forms of a plural differ. The numbers zero, one and two of Arabic are part of the noun.
   const form = /^(\w+)_(zero|one|two|few|many|other)$/
-  for (const [language, texts] of Object.entries(catalogues)) {
-    assert.deepEqual(namesOf(texts), namesOf(catalogues.en), language)
+  for (const [language, texts] of Object.entries(catalogs)) {
+    assert.deepEqual(namesOf(texts), namesOf(catalogs.en), language)
     assert.equal(texts.lang, language)
     for (const [name, text] of Object.entries(texts)) {
       assert.ok(text.trim(), `${language}: ${name}`)
       const spelled = language === 'ar' && /_(zero|one|two)$/.test(name)
-      const expected = spelled ? [] : placeholders(catalogues.en[name.replace(form, '$1_other')])
+      const expected = spelled ? [] : placeholders(catalogs.en[name.replace(form, '$1_other')])
       assert.deepEqual(placeholders(text), expected, `${language}: ${name}`)
     }
     const plurals = new Set(Object.keys(texts).flatMap((name) => form.exec(name)?.[1] ?? []))

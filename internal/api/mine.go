@@ -119,7 +119,7 @@ type mineListParams struct {
 
 type mineListResult struct {
 	MineResult
-	PrimaryColor string `json:"primary_color" doc:"The colour of the app's widget."`
+	PrimaryColor string `json:"primary_color" doc:"The color of the app's widget."`
 }
 
 func (a *API) mineList(ctx context.Context, c *client, in mineListParams) (mineListResult, error) {

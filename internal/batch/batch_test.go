@@ -61,7 +61,7 @@ func TestKeysRunSideBySideUpToTheLimit(t *testing.T) {
 	})
 }
 
-func TestCancelledMemberIsSkippedAndFreesItsPlace(t *testing.T) {
+func TestCanceledMemberIsSkippedAndFreesItsPlace(t *testing.T) {
 	bubble(t, limits, func(t *testing.T, r *rig) {
 		gone := errors.New("the client is gone")
 		running := r.call("a", 0)

@@ -98,7 +98,7 @@ func TestSegmentsOfJPEGs(t *testing.T) {
 			slices.Concat(segment(app1, exif(binary.BigEndian, 6)), segment(app1, exif(binary.BigEndian, 8))),
 			orientationSegment(6),
 		},
-		"a profile of colours": {segment(app2, []byte("ICC_PROFILE\x00x")), segment(app2, []byte("ICC_PROFILE\x00x"))},
+		"a profile of colors": {segment(app2, []byte("ICC_PROFILE\x00x")), segment(app2, []byte("ICC_PROFILE\x00x"))},
 	} {
 		want := slices.Concat(start, c.want, end)
 		if got, err := cleanJPEG(slices.Concat(start, c.in, end, []byte(where))); err != nil || !bytes.Equal(got, want) {

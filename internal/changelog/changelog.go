@@ -123,7 +123,7 @@ func Scan(from database.Row) (feedback.Event, error) {
 		}
 		e.Statuses = of.Statuses
 	}
-	e.Summarise()
+	e.Summarize()
 	return e, nil
 }
 

@@ -51,9 +51,9 @@ func TestImpatienceStaysAlone(t *testing.T) {
 	}
 }
 
-// TestNeighboursFailAlone: of a group, those whose work fails are undone, and the
+// TestNeighborsFailAlone: of a group, those whose work fails are undone, and the
 // others are kept.
-func TestNeighboursFailAlone(t *testing.T) {
+func TestNeighborsFailAlone(t *testing.T) {
 	db := openForTest(t)
 	ctx := context.Background()
 	mistake := errors.New("a mistake")

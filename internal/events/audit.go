@@ -57,7 +57,7 @@ func scanAuditEntry(from database.Row) (feedback.AuditEntry, error) {
 	e, err := changelog.Scan(database.RowWith{Row: from, More: []any{&app, &id, &title, &box}})
 	if app != nil {
 		e.AppName = *app
-		e.Summarise()
+		e.Summarize()
 	}
 	if id == nil || title == nil || box == nil {
 		return feedback.AuditEntry{Event: e}, err

@@ -72,18 +72,18 @@ func TestAuditSummaries(t *testing.T) {
 		`Ada rotated the identity secret of the app "Shop".`: {Kind: IdentityRotated, AppName: "Shop"},
 	} {
 		e.Actor = EventActor{Kind: ByUser, ID: &ID{1}, Name: new("Ada")}
-		e.Summarise()
+		e.Summarize()
 		if e.Summary != want {
 			t.Errorf("%q, want %q", e.Summary, want)
 		}
 	}
 	added := Event{Kind: UserCreated, Actor: EventActor{Kind: ByCommand}, After: with(fields{"email": "g@example.com", "role": "owner"})}
-	added.Summarise()
+	added.Summarize()
 	if added.Summary != "An operator added Grace (g@example.com) with the role owner." {
 		t.Error(added.Summary)
 	}
 	operator := Event{Kind: PasswordChanged, Actor: EventActor{Kind: ByCommand}, After: grace}
-	operator.Summarise()
+	operator.Summarize()
 	if operator.Summary != "An operator set the password of Grace." {
 		t.Error(operator.Summary)
 	}

@@ -54,7 +54,7 @@ func TestCommentSentences(t *testing.T) {
 		},
 	} {
 		e.Actor.Kind, e.Actor.Name = ByUser, &name
-		e.Summarise()
+		e.Summarize()
 		if e.Summary != want {
 			t.Errorf("%q, want %q", e.Summary, want)
 		}
@@ -70,7 +70,7 @@ func TestDeletedCommentsOfUnknown(t *testing.T) {
 		{Before: map[string]any{"visibility": "public", "author_id": ID{1}.String()}},
 	} {
 		e.Kind, e.Actor.Kind, e.Actor.Name = CommentDeleted, ByUser, &name
-		e.Summarise()
+		e.Summarize()
 		if e.Summary != "Ada deleted a public comment." {
 			t.Errorf("%q", e.Summary)
 		}

@@ -61,8 +61,8 @@ func (a EventActor) label() string {
 	return fmt.Sprintf("The token %q of %s", *a.Name, *a.Of)
 }
 
-// Summarise sets Summary.
-func (e *Event) Summarise() {
+// Summarize sets Summary.
+func (e *Event) Summarize() {
 	who := e.Actor.label()
 	action := actions[e.Kind]
 	switch e.Kind {

@@ -9,7 +9,7 @@ import (
 // so a stranger's page could use up predictable keys of the app's backend. The keys of pages
 // are therefore hashed and get a prefix, which makes them longer than any key that a backend
 // can send. UUIDs of versions 4 and 7 cannot be guessed, as they have at least 74 random bits, and are stored
-// unchanged. The widget sends version 7: keys in the order of time are neighbours in the index, which
+// unchanged. The widget sends version 7: keys in the order of time are neighbors in the index, which
 // halves the log that SQLite writes.
 //
 // Before the widget sent version 7, pages' UUIDs of that version were hashed as well: former is that form.

@@ -54,7 +54,7 @@ func TestMergesInHistory(t *testing.T) {
 		"An operator unmerged the request that contains this one.": {Kind: RequestUnmerged, Before: one, After: other},
 	} {
 		e.Actor.Kind = ByCommand
-		e.Summarise()
+		e.Summarize()
 		if e.Summary != want {
 			t.Errorf("%q, want %q", e.Summary, want)
 		}

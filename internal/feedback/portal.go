@@ -26,7 +26,7 @@ type PortalSettings struct {
 	Attachments    bool       `json:"attachments" doc:"Whether the portal shows attached files."`
 	Tags           []string   `json:"tags" doc:"The tags that the portal shows."`
 	Index          bool       `json:"index" doc:"Whether search engines may list a public portal."`
-	Theme          string     `json:"theme" enum:"auto,light,dark" doc:"The colours. auto: as the browser prefers."`
+	Theme          string     `json:"theme" enum:"auto,light,dark" doc:"The colors. auto: as the browser prefers."`
 	Locale         string     `json:"locale" enum:",ar,de,en,es,fr,it,ja,nl,pt,zh" doc:"The language; empty for that of the browser."`
 	Logo           string     `json:"logo" doc:"A PNG in base64 that stands beside the app's name, instead of its initial; empty for none."`
 	Intro          string     `json:"intro" doc:"Text above the board."`
@@ -135,7 +135,7 @@ type PortalChange struct {
 	Attachments    *bool       `json:"attachments,omitempty" doc:"Whether the portal shows attached files."`
 	Tags           *[]string   `json:"tags,omitempty" maxItems:"20" doc:"The tags that the portal shows, each of 1 to 40 characters."`
 	Index          *bool       `json:"index,omitempty" doc:"Whether search engines may list a public portal."`
-	Theme          *string     `json:"theme,omitempty" enum:"auto,light,dark" doc:"The colours."`
+	Theme          *string     `json:"theme,omitempty" enum:"auto,light,dark" doc:"The colors."`
 	Locale         *string     `json:"locale,omitempty" enum:",ar,de,en,es,fr,it,ja,nl,pt,zh" doc:"The language; empty for that of the browser."`
 	Logo           *string     `json:"logo,omitempty" maxLength:"16000" doc:"A PNG of at most 512×512 pixels, in base64. It stands beside the app's name, instead of its initial; empty for none. Squares of 96 pixels fit best."`
 	Intro          *string     `json:"intro,omitempty" maxLength:"1000" lines:"many" doc:"Text above the board."`

@@ -9,7 +9,7 @@ import (
 
 // Reader is who hears back without an account: a browser with a secret of its own, or a verified person. It
 // is nil if there is nobody. Only its hash is stored, which begins with a time, so that new rows are
-// neighbours in the index of readers: entries at random places double the log that SQLite writes.
+// neighbors in the index of readers: entries at random places double the log that SQLite writes.
 type Reader []byte
 
 const (

@@ -19,7 +19,7 @@ func TestIndexOfManyWords(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
 		app := r.NewApp(r.NewAccount("Acme"))
-		const n, words = 60, 199 // each two neighbours are a word
+		const n, words = 60, 199 // each two neighbors are a word
 		for i := range n {
 			var title strings.Builder
 			for j := range words {

@@ -33,7 +33,7 @@ var enums = []struct{ name, values, about string }{
 	{"Locale", " ar de en es fr it ja nl pt zh", "A language; empty for that of the browser."},
 	{"Moderation", "none anonymous all", "Whose texts wait for the team."},
 	{"ShownNames", "none verified", "Whose names a portal shows."},
-	{"Theme", "auto light dark", "The colours; auto follows the browser."},
+	{"Theme", "auto light dark", "The colors; auto follows the browser."},
 	{"WebhookFormat", "events slack discord teams", "What a webhook sends."},
 	{"WidgetPosition", "bottom-right bottom-left top-right top-left", "The corner of the widget's button."},
 }

@@ -96,7 +96,7 @@ func TestDistribute(t *testing.T) {
 		t.Errorf("without Citus: %q, %v", got, err)
 	}
 
-	// This stands in for Citus: its catalogue, and a function that adds to it and, like the real
+	// This stands in for Citus: its catalog, and a function that adds to it and, like the real
 	// one, refuses a table that is distributed already or whose neighbor is not.
 	db := at.Raw(t)
 	for _, statement := range []string{

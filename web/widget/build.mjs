@@ -13,7 +13,7 @@ process.chdir(import.meta.dirname)
 const budget = { first: 8650, extras: 5900, mine: 3750, news: 2550 }
 
 const locales = (await readdir('src/locales')).map((file) => path.parse(file).name).filter((name) => name !== 'en').sort()
-const catalogues = await Promise.all(locales.map((name) => readFile(`src/locales/${name}.json`, 'utf8')))
+const catalogs = await Promise.all(locales.map((name) => readFile(`src/locales/${name}.json`, 'utf8')))
 
 const css = {
   name: 'css',
@@ -60,13 +60,13 @@ await mkdir(path.join(dist, 'widget/locales'), { recursive: true })
 const extras = await bundle('extras', 'widget/extras.js', 'esm')
 const mine = await bundle('mine', 'widget/mine.js', 'esm')
 const news = await bundle('news', 'widget/news.js', 'esm')
-const version = createHash('sha256').update(extras.code + mine.code + news.code + catalogues.join('')).digest('hex').slice(0, 8)
+const version = createHash('sha256').update(extras.code + mine.code + news.code + catalogs.join('')).digest('hex').slice(0, 8)
 const define = { LOCALES: JSON.stringify(`^(${locales.join('|')})$`), VERSION: JSON.stringify(version) }
 const script = await bundle('widget', 'widget.js', 'iife', define)
 const module = await bundle('esm', 'widget.mjs', 'esm', define)
 await cp('src/public.d.ts', path.join(dist, 'widget.d.ts'))
 for (const [i, name] of locales.entries()) {
-  await writeFile(path.join(dist, 'widget/locales', `${name}.json`), JSON.stringify(JSON.parse(catalogues[i])))
+  await writeFile(path.join(dist, 'widget/locales', `${name}.json`), JSON.stringify(JSON.parse(catalogs[i])))
 }
 
 const first = Math.max(script.weight, module.weight)

@@ -3443,7 +3443,7 @@ export interface components {
             has_more: boolean;
             /** @description Send it as cursor to get the next page; empty on the last page. */
             next_cursor: string;
-            /** @description The colour of the app's widget. */
+            /** @description The color of the app's widget. */
             primary_color: string;
             requests: components["schemas"]["Mine"][] | null;
             /**
@@ -3566,7 +3566,7 @@ export interface components {
             tags?: string[];
             /** @description Whether public comments of the team show the name of their author. */
             team_names?: boolean;
-            /** @description The colours. */
+            /** @description The colors. */
             theme?: components["schemas"]["Theme"];
             /** @description Who may vote on the portal. */
             voting?: components["schemas"]["Participation"];
@@ -3632,7 +3632,7 @@ export interface components {
             tags: string[];
             /** @description Whether public comments of the team show the name of their author. Otherwise, they show that of the app. */
             team_names: boolean;
-            /** @description The colours. auto: as the browser prefers. */
+            /** @description The colors. auto: as the browser prefers. */
             theme: components["schemas"]["Theme"];
             /** @description Who may vote on the portal. verified: people who are signed in. */
             voting: components["schemas"]["Participation"];
@@ -4396,7 +4396,7 @@ export interface components {
          */
         TextKind: "title" | "description" | "comment";
         /**
-         * @description The colours; auto follows the browser.
+         * @description The colors; auto follows the browser.
          * @enum {string}
          */
         Theme: "auto" | "light" | "dark";

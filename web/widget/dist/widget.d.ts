@@ -27,7 +27,7 @@ export interface Settings {
   /** Sent with each idea: at most 8 KiB and two levels. */
   metadata?: Record<string, unknown>
   prefill?: Prefill
-  /** Your own texts by their names in the catalogue, such as `title`. */
+  /** Your own texts by their names in the catalog, such as `title`. */
   strings?: Record<string, string>
   /** A language tag such as `de`. The default is the page's `lang`. */
   locale?: string

@@ -1,5 +1,5 @@
 /**
- * The relative luminance of a colour #RRGGBB. It differs by less than 0.001 from the definition of
+ * The relative luminance of a color #RRGGBB. It differs by less than 0.001 from the definition of
  * WCAG 2, which has another formula for parts that are nearly black.
  */
 export function luminance(color: string): number {
@@ -9,7 +9,7 @@ export function luminance(color: string): number {
 }
 
 /**
- * The text colour with the higher contrast on a background. Black and white are equal at
+ * The text color with the higher contrast on a background. Black and white are equal at
  * the luminance √(1.05·0.05)−0.05 ≈ 0.179, where both have a contrast of 4.58 to 1.
  */
 export function ink(background: string): string {

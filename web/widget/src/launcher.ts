@@ -18,7 +18,7 @@ const pause = 1000
 
 const sides = ['top', 'right', 'bottom', 'left']
 
-/** Whether the page says which colour schemes it supports. Most pages without that support only light. */
+/** Whether the page says which color schemes it supports. Most pages without that support only light. */
 const declaresScheme = () =>
   getComputedStyle(document.documentElement).colorScheme != 'normal' || !!document.querySelector('meta[name=color-scheme]')
 

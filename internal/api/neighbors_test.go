@@ -17,11 +17,11 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestNeighbours: while somebody calls any operation sixteen times at once in a large account, with one session, with
+// TestNeighbors: while somebody calls any operation sixteen times at once in a large account, with one session, with
 // sixteen sessions of all roles or with sixteen tokens of the least scope, submissions and lists of another account take
 // little longer than without. The times are compared with those of the same run, and a measurement that something else
 // has disturbed is repeated.
-func TestNeighbours(t *testing.T) {
+func TestNeighbors(t *testing.T) {
 	storetest.Measures(t)
 	const (
 		tries = 4
