@@ -22,11 +22,11 @@ test('the preview shows settings before they are saved', async (t) => {
   await preview.getByRole('button', { name: 'Feedback' }).waitFor()
   await page.getByLabel('Button text').fill('Wishes')
   await preview.getByRole('button', { name: 'Wishes' }).waitFor()
-  await page.getByLabel('Colour', { exact: true }).fill('no colour')
+  await page.getByLabel('Color', { exact: true }).fill('no color')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText(/must be|#RRGGBB/).first().waitFor()
   await look(page, 'app-widget')
-  await page.getByLabel('Colour', { exact: true }).fill('#FFAA00')
+  await page.getByLabel('Color', { exact: true }).fill('#FFAA00')
   await page.getByRole('radio', { name: 'Required' }).check({ force: true })
 
   // The preview does not send ideas.
@@ -118,7 +118,18 @@ test('the checklist of a new app says what the service knows, turns the rest on,
   await list.waitFor({ state: 'detached' })
   assert.equal((await settings()).widget.allow_file_uploads, true)
   assert.equal(await page.evaluate(() => document.activeElement.id), 'main')
+  const next = page.getByRole('region', { name: 'Next steps' })
+  for (const name of ['Invite your team', 'Send news to Slack', 'Identify people']) {
+    await next.getByRole('listitem').filter({ hasText: `To do: ${name}` }).waitFor()
+  }
+  await look(page, 'app-next')
   await page.getByRole('button', { name: 'Undo' }).click()
   await step('To do: Accept files').waitFor()
   assert.equal((await settings()).widget.allow_file_uploads, false)
+  await list.getByRole('button', { name: 'Turn on: Accept files' }).click()
+  await next.getByRole('button', { name: 'Dismiss' }).click()
+  await next.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByText('Paste this line anywhere').waitFor()
+  assert.equal(await next.count(), 0)
 })

@@ -48,7 +48,7 @@ async function open(t, id, { as, ...options } = {}) {
   return { ...opened, page }
 }
 
-// everywhere checks a page in both colour schemes and on narrow screens, and makes screenshots.
+// everywhere checks a page in both color schemes and on narrow screens, and makes screenshots.
 async function everywhere(page, name, part) {
   for (const width of [1440, 1024, 390, 320]) {
     await page.setViewportSize({ width, height: 900 })

@@ -1,4 +1,4 @@
-// Forced colours, such as the contrast themes of Windows: they replace all colours and remove
+// Forced colors, such as the contrast themes of Windows: they replace all colors and remove
 // shadows, so what is chosen must also show without them.
 import assert from 'node:assert/strict'
 import path from 'node:path'
@@ -31,7 +31,7 @@ async function open(t, address, scheme = 'light') {
 }
 
 for (const scheme of some(['light', 'dark'], 1)) {
-  test(`the inbox in forced colours, ${scheme}`, async (t) => {
+  test(`the inbox in forced colors, ${scheme}`, async (t) => {
     const { page, picture, quiet, shoot } = await open(t, '/', scheme)
     await page.getByRole('option').first().waitFor()
     const box = page.locator('.item .check-box').first()
@@ -62,7 +62,7 @@ for (const scheme of some(['light', 'dark'], 1)) {
   })
 }
 
-test('what is chosen on the other pages shows in forced colours', async (t) => {
+test('what is chosen on the other pages shows in forced colors', async (t) => {
   const { page, picture, shoot } = await open(t, '/insights')
   const edge = 4 // without the text, which may be bold
   const changes = async (what, element, choose) => {

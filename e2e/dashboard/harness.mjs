@@ -104,7 +104,7 @@ const rules = { 'p-as-heading': { enabled: false } }
 const looked = new Set()
 
 // look checks a page with axe and makes screenshots. The name ends in the width, if the page is checked at several.
-// In proof, axe checks it in both colour schemes and at every width, and otherwise once.
+// In proof, axe checks it in both color schemes and at every width, and otherwise once.
 export async function look(page, name) {
   const view = name.replace(/-(\d+|narrow)$/, '')
   const again = looked.has(view)

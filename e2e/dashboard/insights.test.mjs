@@ -44,7 +44,10 @@ test('every number is the total of the list that it links to', async (t) => {
   const page = await open(t)
   const headline = page.locator('.headline')
   await headline.getByText('has 5 votes, 3 more than the next request.').waitFor()
-  assert.equal(await headline.getByRole('link').textContent(), 'Dark mode')
+  await headline.getByText(/^Trending: Idea 1$/).waitFor()
+  assert.equal(await headline.getByRole('link').first().textContent(), 'Dark mode')
+  const most = new URL(await headline.getByRole('link').first().evaluate(({ href }) => href)).searchParams
+  assert.equal(most.get('from'), null, 'an old request cannot be what people want most')
   await look(page, 'insights')
 
   for (const toggle of await page.getByRole('button', { name: 'Show as table' }).all()) await toggle.click()
@@ -65,7 +68,7 @@ test('every number is the total of the list that it links to', async (t) => {
       assert.equal((await ada.call('requests-list', { ...filter, limit: 1 })).total_count, n, `${title}, ${name}`)
     }
   }
-  const voted = await tableOf(page, 'Most voted').locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText.split(/\t/)))
+  const voted = await tableOf(page, 'Most wanted, of all open requests').locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText.split(/\t/)))
   assert.deepEqual(voted.slice(0, 2), [['Dark mode', '5', 'Open'], ['Idea 1', '2', 'Open']])
   const answered = await tableOf(page, 'Time to first response').locator('tbody tr td:nth-of-type(1)').allTextContents()
   const { by_answer: expected } = await ada.call('requests-stats')
@@ -119,6 +122,7 @@ test('a custom range is validated, and an empty range shows a message', inProof,
   await page.getByLabel('End date').fill(day(390))
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByRole('heading', { name: 'No requests in this range' }).waitFor()
+  await page.getByText('has 5 votes, 3 more than the next request.').waitFor() // of all time
   await look(page, 'insights-none')
   await page.getByRole('link', { name: '12 months' }).click()
   await page.getByText('27 requests received').waitFor()
@@ -148,10 +152,11 @@ test('the headline names what is still to be decided or built', async (t) => {
   const page = await open(t, `/insights?app=${app.id}`)
   const headline = page.locator('.headline')
   await headline.getByText('Wish, in_progress has 3 votes, 1 more than the next request.').waitFor()
-  await headline.getByRole('link').click()
+  await headline.getByText(/^Trending: Wish, opened$/).waitFor()
+  await headline.getByRole('link').first().click()
   await page.getByRole('option').first().waitFor()
   assert.match(await page.getByRole('option').first().innerText(), /Wish, in_progress/)
-  for (const [status, says] of [['in_progress', 'Wish, opened has 2 votes.'], ['opened', 'All 4 requests are closed.']]) {
+  for (const [status, says] of [['in_progress', 'Wish, opened has 2 votes.'], ['opened', 'All requests are closed.']]) {
     await ada.call('requests-update', { id: made[status], status: 'completed' })
     await page.goto(`/insights?app=${app.id}`)
     await headline.getByText(says).waitFor()
@@ -159,6 +164,10 @@ test('the headline names what is still to be decided or built', async (t) => {
   await look(page, 'insights-closed')
   const { request } = await ada.call('requests-create', { app_id: app.id, title: 'The next one' })
   await page.goto(`/insights?app=${app.id}`)
+  await headline.getByText('There is only one open request.').waitFor()
+  const another = await ada.call('requests-create', { app_id: app.id, title: 'Another' })
+  await page.reload()
   await headline.getByText('No request stands out yet.').waitFor()
+  await ada.call('requests-delete', { id: another.request.id })
   await ada.call('requests-delete', { id: request.id })
 })

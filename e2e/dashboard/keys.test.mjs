@@ -86,6 +86,26 @@ test('a key copies the link of a request, and another repeats the last change', 
   assert.deepEqual(complaints, [])
 })
 
+test('a button with an icon says what it does and its key', async (t) => {
+  const { id } = await submit(await owner.addApp('Hints'), { title: 'The hinted' })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?request=${id}`)
+  const tip = page.getByRole('tooltip')
+  await page.getByRole('button', { name: 'Delete request' }).hover()
+  await tip.getByText('Delete request').waitFor()
+  assert.equal(await tip.innerText(), 'Delete request\n#')
+  await page.mouse.move(0, 0)
+  await tip.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Hide filters' }).focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Shift+Tab')
+  await tip.getByText('Hide filters').waitFor()
+  await page.keyboard.press('Escape')
+  await tip.waitFor({ state: 'detached' })
+  await page.getByRole('complementary', { name: 'Request details' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 // printed returns what a page prints: its visible texts, and what is cut off.
 const printed = (page) => page.evaluate(() => {
   dispatchEvent(new Event('beforeprint'))

@@ -169,7 +169,7 @@ test('the preview of the widget stays in sight at 1024 pixels', async (t) => {
   const [app] = (await owner.call('apps-list')).apps
   const page = await logIn(context, `/apps/${app.id}?section=widget`)
   await page.frameLocator('iframe').getByRole('button', { name: 'Feedback' }).waitFor()
-  for (const control of [page.getByLabel('Colour', { exact: true }), page.getByText('Allow file uploads')]) {
+  for (const control of [page.getByLabel('Color', { exact: true }), page.getByText('Allow file uploads')]) {
     await control.scrollIntoViewIfNeeded()
     const { y, height } = await page.locator('iframe').boundingBox()
     assert.ok(y >= 0 && y + height <= 700, `the preview is from ${y} to ${y + height}`)

@@ -419,7 +419,7 @@ test('twenty webhooks with long names and a hundred attempts fit on any screen',
 })
 
 for (const colorScheme of some(['light', 'dark'], 1)) {
-  test(`states and choices show in forced colours, ${colorScheme}`, async (t) => {
+  test(`states and choices show in forced colors, ${colorScheme}`, async (t) => {
     const webhook = await add(t, 'Desk', 'https://example.com/')
     await owner.call('webhooks-update', { id: webhook.id, state: 'paused' })
     const { page } = await open(t, '/team/webhooks', { forcedColors: 'active', colorScheme })

@@ -1,10 +1,10 @@
 // Fails if the gzipped scripts are too large: those that triage needs, those of the inbox among them, or those of
-// pages that are not for triage and only load when somebody opens them.
+// pages that are not for triage and load when somebody opens them.
 import { readFileSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const limits = { triage: 250_000, inbox: 210_000, "portal settings, changelog and webhooks": 20_000 };
-const besides = /^(PortalSection|ChangelogSection|webhooks)-/;
+const limits = { triage: 230_000, inbox: 212_000, "other pages": 45_000 };
+const besides = /^(PortalSection|ChangelogSection|webhooks|pages|MentionsPage)-/;
 const folder = new URL("dist/", import.meta.url);
 
 const manifest = new Map(); // file → its size and its static imports
@@ -29,7 +29,7 @@ for (const name of [...start, inbox]) addLoaded(name, seen);
 
 const sum = (names) => [...names].reduce((total, name) => total + manifest.get(name).size, 0);
 const apart = [...manifest.keys()].filter((name) => besides.test(name));
-const sizes = { triage: sum(manifest.keys()) - sum(apart), inbox: sum(seen), "portal settings, changelog and webhooks": sum(apart) };
+const sizes = { triage: sum(manifest.keys()) - sum(apart), inbox: sum(seen), "other pages": sum(apart) };
 if (apart.some((name) => seen.has(name))) throw new Error(`the inbox loads ${apart}`);
 for (const [what, size] of Object.entries(sizes)) {
   console.log(`${what}: ${size} bytes gzipped of ${limits[what]}`);

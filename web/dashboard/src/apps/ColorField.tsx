@@ -14,13 +14,13 @@ export function ColorField({ value, onChange, error, isDisabled }: Props) {
       <input
         type="color"
         className="color-well"
-        aria-label="Pick a colour"
+        aria-label="Pick a color"
         value={isColor(value) ? value : "#000000"}
         onChange={(event) => onChange(event.target.value.toUpperCase())}
         disabled={isDisabled}
       />
       <Field
-        label="Colour"
+        label="Color"
         value={value}
         onChange={onChange}
         onBlur={() => onChange(readColor(value))}

@@ -18,7 +18,7 @@ export function InstallSection({ app }: { app: App }) {
       <FirstRequest app={app} />
       {can("admin") && (
         <p className="quiet small">
-          To change the button’s colour, text and position, go to{" "}
+          To change the button’s color, text and position, go to{" "}
           <Link to="/apps/$id" params={{ id: app.id }} search={{ section: "widget" }}>
             Widget
           </Link>

@@ -1,25 +1,23 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useRef, type ReactNode } from "react";
+import { useRef } from "react";
 
 import type { Params } from "../api/call";
 import type { App } from "../api/types";
 import { Button } from "../ui/Button";
-import { CheckIcon } from "../ui/icons";
 import { notify, notifyError } from "../ui/notices";
+import { Checklist, type Item } from "./Checklist";
 import { latestQuery, sentQuery, useAppChange } from "./data";
+import { NextSteps } from "./NextSteps";
 
 type Settings = Params<"apps-update-settings">["settings"];
 
-interface Step {
-  done: boolean | undefined; // undefined while it is unknown
-  title: string;
-  hint: ReactNode;
+interface Step extends Item {
   on?: Settings; // what turns it on, and back off
   off?: Settings;
 }
 
-// SetupSteps is a checklist for a new app. It disappears when everything is done.
+// SetupSteps is a checklist for a new app. When everything is done, it says what else helps.
 export function SetupSteps({ app }: { app: App }) {
   const latest = useQuery(latestQuery(app.id)).data?.request;
   const sent = useQuery({ ...sentQuery(app.id, latest?.id ?? ""), enabled: !!latest, placeholderData: keepPreviousData });
@@ -54,7 +52,7 @@ export function SetupSteps({ app }: { app: App }) {
     },
   ];
   const left = steps.filter(({ done }) => done === false).length;
-  if (left === 0) return null;
+  if (left === 0) return <NextSteps app={app} latest={latest} />;
 
   function turnOn({ title, on, off }: Step) {
     const set = (settings: Settings) => change.mutateAsync({ id: app.id, settings });
@@ -66,23 +64,11 @@ export function SetupSteps({ app }: { app: App }) {
       (error) => notifyError(error),
     );
   }
-  return (
-    <section ref={card} className="card setup-steps" aria-labelledby="setup-steps-title" tabIndex={-1}>
-      <h3 id="setup-steps-title">Set up {app.name}</h3>
-      <ol>
-        {steps.map((step) => (
-          <li key={step.title} className={step.done ? "setup-step setup-done" : "setup-step"}>
-            <span className="setup-mark" aria-hidden="true">{step.done && <CheckIcon size={14} />}</span>
-            <div>
-              <p><span className="visually-hidden">{step.done ? "Done: " : "To do: "}</span>{step.title}</p>
-              {step.done === false && <p className="quiet small">{step.hint}</p>}
-            </div>
-            {step.on && !step.done && (
-              <Button small aria-label={`Turn on: ${step.title}`} isPending={change.isPending} onPress={() => turnOn(step)}>Turn on</Button>
-            )}
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
+  const items = steps.map((step) => ({
+    ...step,
+    action: step.on && (
+      <Button small aria-label={`Turn on: ${step.title}`} isPending={change.isPending} onPress={() => turnOn(step)}>Turn on</Button>
+    ),
+  }));
+  return <Checklist card={card} title={`Set up ${app.name}`} items={items} />;
 }

@@ -25,7 +25,7 @@ export function WidgetSection({ app }: { app: App }) {
   const saved = app.settings.widget;
   const form = useSettingsForm(app, saved, (widget) => ({ widget }));
   const { value, change, errors, readOnly } = form;
-  const color = useRef(saved.primary_color); // the last valid colour, for the preview
+  const color = useRef(saved.primary_color); // the last valid color, for the preview
   if (isColor(value.primary_color)) color.current = value.primary_color;
   return (
     <div className="widget-section">

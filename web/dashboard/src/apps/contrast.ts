@@ -17,8 +17,8 @@ function contrast(a: string, b: string): number {
 
 const ratio = (n: number): string => `${n.toFixed(1)}:1`;
 
-// contrastHint describes how readable a colour is. The widget uses black or white text, which is
-// readable on any colour, but the button itself can be hard to see on the page.
+// contrastHint describes how readable a color is. The widget uses black or white text, which is
+// readable on any color, but the button itself can be hard to see on the page.
 export function contrastHint(color: string): string {
   const [name, text] = ink(color) === "#000" ? ["black", "#000000"] : ["white", "#ffffff"];
   const own = `Button text: ${name}, contrast ${ratio(contrast(color, text))}.`;

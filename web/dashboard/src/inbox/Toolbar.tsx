@@ -54,7 +54,7 @@ export function Toolbar({ search, where, total, field, filters, onFilters, onCha
         }
       />
       {member && (
-        <Button kind="primary" aria-label="New request" onPress={onNew}>
+        <Button kind="primary" shortcut="C" aria-label="New request" onPress={onNew}>
           <PlusIcon size={16} />
           <span className="toolbar-words">New request</span>
         </Button>

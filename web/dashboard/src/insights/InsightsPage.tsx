@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 
 import { appsQuery } from "../api/queries";
 import { unfinished } from "../api/types";
@@ -9,13 +10,13 @@ import { Select } from "../ui/choices";
 import { DownloadIcon, InsightsIcon } from "../ui/icons";
 import { EmptyState, Failure } from "../ui/states";
 import { ByAnswer } from "./ByAnswer";
-import { ByApp, ByStatus, MostVoted, OverTime, TopTags } from "./charts";
+import { ByApp, ByStatus, MostWanted, OverTime, TopTags } from "./charts";
 import { Headline } from "./Headline";
 import { Loading } from "./Loading";
 import { type Search, whereOf } from "../inbox/search";
 import { usePageTitle } from "../shell/title";
 import { requestCount } from "./numbers";
-import { anyRequestQuery, statsQuery, topVotedQuery } from "./queries";
+import { anyRequestQuery, statsQuery, topQuery } from "./queries";
 import { type Days, daysFrom, inWords, presetDays, timesOf, defaultPreset } from "./range";
 import { RangePicker } from "./RangePicker";
 import { rankingOf } from "./ranking";
@@ -60,24 +61,26 @@ function searchOf(days: Days, app: string | undefined) {
 
 function Numbers({ days, app, search }: { days: Days; app: string | undefined; search: Search }) {
   const stats = useQuery(statsQuery(days, app));
-  const top = useQuery(topVotedQuery(whereOf(search)));
-  const unfinishedSearch = { ...search, status: unfinished };
-  const wanted = useQuery(topVotedQuery(whereOf(unfinishedSearch)));
+  // An old request can be what people want most.
+  const open: Search = { status: unfinished, ...(app && { app }) };
+  const wanted = useQuery(topQuery("most_voted", whereOf(open)));
+  const trending = useQuery(topQuery("trending", whereOf(open)));
   const apps = useQuery(appsQuery);
-  const needed = [stats, top, wanted, apps];
+  const needed = [stats, wanted, trending, apps];
   const failed = needed.find((query) => query.isError && !query.data);
   if (failed) return <Failure error={failed.error} onRetry={() => void Promise.all(needed.map((query) => query.refetch()))} />;
-  if (!stats.data || !top.data || !wanted.data || !apps.data) return <Loading />;
-  const stale = stats.isPlaceholderData || top.isPlaceholderData || wanted.isPlaceholderData;
-  if (stats.data.total === 0) return <Nothing days={days} app={app} />;
+  if (!stats.data || !wanted.data || !trending.data || !apps.data) return <Loading />;
+  const stale = stats.isPlaceholderData || wanted.isPlaceholderData || trending.isPlaceholderData;
+  const headline = <Headline ranking={rankingOf(wanted.data)} trending={trending.data} search={open} />;
+  if (stats.data.total === 0) return <Nothing days={days} app={app} headline={headline} />;
   return (
     <div className={stale ? "charts charts-stale" : "charts"} aria-busy={stale}>
-      <Headline ranking={rankingOf(wanted.data.requests, stats.data.total)} search={unfinishedSearch} />
+      {headline}
       <p className="insights-total">
         <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> received, {inWords(days)}
       </p>
       <OverTime stats={stats.data} search={search} />
-      <MostVoted requests={top.data.requests} search={search} />
+      <MostWanted requests={wanted.data} search={open} />
       <div className="chart-column">
         <ByStatus stats={stats.data} search={search} />
         {!app && <ByApp stats={stats.data} search={search} apps={apps.data} />}
@@ -90,7 +93,7 @@ function Numbers({ days, app, search }: { days: Days; app: string | undefined; s
   );
 }
 
-function Nothing({ days, app }: { days: Days; app: string | undefined }) {
+function Nothing({ days, app, headline }: { days: Days; app: string | undefined; headline: ReactNode }) {
   const any = useQuery(anyRequestQuery);
   if (any.data === undefined) return <Loading />;
   if (!any.data) {
@@ -102,9 +105,12 @@ function Nothing({ days, app }: { days: Days; app: string | undefined }) {
     );
   }
   return (
-    <EmptyState icon={<InsightsIcon size={24} />} title="No requests in this range">
-      <p>There are no requests from {inWords(days)}. Try a longer range.</p>
-      <Link to="/insights" search={searchOf(presetDays("365"), app)} className="button">Show 12 months</Link>
-    </EmptyState>
+    <>
+      {headline}
+      <EmptyState icon={<InsightsIcon size={24} />} title="No requests in this range">
+        <p>There are no requests from {inWords(days)}. Try a longer range.</p>
+        <Link to="/insights" search={searchOf(presetDays("365"), app)} className="button">Show 12 months</Link>
+      </EmptyState>
+    </>
   );
 }

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, type PointerEvent, useId, useState } from "react";
 
 import { number } from "../ui/marks";
-import { type Bin, binName, labelled, ticksUpTo } from "./bins";
+import { type Bin, binName, labeled, ticksUpTo } from "./bins";
 import type { Search } from "../inbox/search";
 import { requestCount } from "./numbers";
 import { shortDay, timesOf } from "./range";
@@ -72,7 +72,7 @@ function Axes({ bins, step, plotWidth, chosen }: { bins: Bin[]; step: number; pl
   const top = ticks[ticks.length - 1]!;
   const y = (requests: number) => margin.top + plotHeight * (1 - requests / top);
   const gap = step > 6 ? 2 : step > 3 ? 1 : 0;
-  const labels = labelled(bins, plotWidth);
+  const labels = labeled(bins, plotWidth);
   return (
     <>
       {ticks.map((tick) => (

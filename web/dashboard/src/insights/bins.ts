@@ -42,8 +42,8 @@ export function ticksUpTo(greatest: number, wanted = 4): number[] {
   return ticks;
 }
 
-// labelled returns the indices of the bars that get a label, so that labels do not overlap.
-export function labelled(bins: Bin[], width: number, labelWidth = 64): Set<number> {
+// labeled returns the indices of the bars that get a label, so that labels do not overlap.
+export function labeled(bins: Bin[], width: number, labelWidth = 64): Set<number> {
   const most = Math.max(1, Math.floor(width / labelWidth));
   const every = Math.max(1, Math.ceil(bins.length / most));
   const chosen = new Set<number>();

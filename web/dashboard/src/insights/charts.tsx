@@ -85,7 +85,7 @@ export function TopTags({ stats, search }: Props) {
   );
 }
 
-export function MostVoted({ requests, search }: { requests: FeatureRequest[]; search: Search }) {
+export function MostWanted({ requests, search }: { requests: FeatureRequest[]; search: Search }) {
   const nameOf = useStatusName();
   const rows: Row[] = requests.map((request) => ({
     key: request.id,
@@ -94,5 +94,6 @@ export function MostVoted({ requests, search }: { requests: FeatureRequest[]; se
     detail: nameOf(request.status, request.app_id),
     search: { ...search, sort: "most_voted", request: request.id },
   }));
-  return <BarChart wide title="Most voted" columns={{ name: "Request", count: "Votes", detail: "Status" }} rows={rows} />;
+  const columns = { name: "Request", count: "Votes", detail: "Status" };
+  return <BarChart wide title="Most wanted, of all open requests" columns={columns} rows={rows} />;
 }

@@ -17,10 +17,10 @@ export function statsQuery(days: Days, app: string | undefined) {
   });
 }
 
-export function topVotedQuery(where: Where) {
+export function topQuery(sort: "most_voted" | "trending", where: Where) {
   return queryOptions({
-    queryKey: ["insights", "top-voted", where],
-    queryFn: ({ signal }) => call("requests-list", { ...where, sort: "most_voted", limit: 10 }, signal),
+    queryKey: ["insights", sort, where],
+    queryFn: async ({ signal }) => (await call("requests-list", { ...where, sort, limit: 10 }, signal)).requests,
     ...fresh,
   });
 }

@@ -8,12 +8,11 @@ export interface Ranking {
   after: string;
 }
 
-// rankingOf takes unfinished requests, those with the most votes first, and the number of all
-// requests.
-export function rankingOf(byVotes: FeatureRequest[], total: number): Ranking {
+// rankingOf takes unfinished requests, those with the most votes first.
+export function rankingOf(byVotes: FeatureRequest[]): Ranking {
   const [first, second, third] = byVotes;
-  if (!first) return sentence(total === 1 ? "The only request is closed." : `All ${number(total)} requests are closed.`);
-  if (first.votes < 2) return sentence(total === 1 ? "There is only one request so far." : "No request stands out yet.");
+  if (!first) return sentence("All requests are closed.");
+  if (first.votes < 2) return sentence(second ? "No request stands out yet." : "There is only one open request.");
   const votes = count(first.votes, "vote");
   if (!second || first.votes > second.votes) {
     return {

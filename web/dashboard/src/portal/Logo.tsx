@@ -42,7 +42,7 @@ export function Logo({ app, form }: Step) {
   );
 }
 
-// Mark is the logo, or the square in the colour of the app.
+// Mark is the logo, or the square in the color of the app.
 export function Mark({ app, logo }: { app: Step["app"]; logo: string }) {
   return logo ? <img className="portal-mark" src={`data:image/png;base64,${logo}`} width={32} height={32} alt="" /> : <AppMark app={app} />;
 }

@@ -41,7 +41,7 @@ export function Look({ app, form }: Step) {
           error={errors["public_name"]}
           isDisabled={isDisabled}
         />
-        <Select label="Colours" value={value.theme} options={themes} onChange={(theme) => change({ theme })} isDisabled={isDisabled} />
+        <Select label="Colors" value={value.theme} options={themes} onChange={(theme) => change({ theme })} isDisabled={isDisabled} />
         <Select
           label="Language"
           value={value.locale || "browser"}

@@ -41,7 +41,7 @@ function Exact({ where, listed }: { where: Where; listed: number }) {
 
 async function download(where: Where, format: Params<"requests-export">["format"]): Promise<void> {
   try {
-    // Some spreadsheets recognise UTF-8 only by a byte order mark.
+    // Some spreadsheets recognize UTF-8 only by a byte order mark.
     const { url } = await call("requests-export", { ...where, format, ...(format === "csv" && { bom: true }) });
     location.assign(absolute(url)); // a download, so the page stays open
   } catch (error) {

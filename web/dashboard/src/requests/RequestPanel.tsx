@@ -133,6 +133,7 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
             kind="quiet"
             small
             icon
+            shortcut="#"
             aria-label="Delete request"
             onPress={() => {
               onClose();
@@ -144,7 +145,7 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
         </>
       )}
       <span className="request-close">
-        <Button kind="quiet" small icon aria-label="Close request" onPress={onClose}>
+        <Button kind="quiet" small icon shortcut="Esc" aria-label="Close request" onPress={onClose}>
           <CloseIcon />
         </Button>
       </span>

@@ -26,7 +26,7 @@ function matches(row: Row, box: Box | undefined, where: Where): boolean {
 }
 
 // stopReading cancels reads of lists, which may be older than a change, and drops lists that are
-// not shown. It does not wait for the cancelled reads: the next key must find the changed row.
+// not shown. It does not wait for the canceled reads: the next key must find the changed row.
 export function stopReading(): void {
   queryClient.removeQueries({ queryKey: lists, type: "inactive" });
   // A first read must finish, or the list would never show anything.

@@ -6,9 +6,10 @@ interface Settings {
   theme: "system" | "light" | "dark";
   facets: boolean; // whether the inbox shows its filters
   unfolded: string[]; // sections of a request that are folded by default, and open here
+  dismissed: boolean; // whether the user needs no next steps of an app
 }
 
-const defaults: Settings = { shortcuts: true, theme: "system", facets: true, unfolded: [] };
+const defaults: Settings = { shortcuts: true, theme: "system", facets: true, unfolded: [], dismissed: false };
 const key = "gatherkit.settings";
 const listeners = new Set<() => void>();
 let settings = read();

@@ -1,4 +1,4 @@
-// The names that help people recognise their sessions, without versions and engines. The order
+// The names that help people recognize their sessions, without versions and engines. The order
 // matters, because most browsers also name the browsers that they descend from.
 const browsers: [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],

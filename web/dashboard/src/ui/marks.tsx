@@ -14,7 +14,7 @@ export function StatusMark({ status, name = statusNames[status], dotOnly }: { st
   );
 }
 
-// AppMark is a square in the colour of an app. The page shows the app's name beside it.
+// AppMark is a square in the color of an app. The page shows the app's name beside it.
 export function AppMark({ app }: { app: App }) {
   return <span className="app-mark" style={{ background: app.settings.widget.primary_color }} />;
 }

@@ -1,0 +1,1 @@
+import{Vn as e}from"./ui-Cj37BUPY.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
