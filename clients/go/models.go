@@ -5477,7 +5477,7 @@ type WidgetChange struct {
 	// AllowFileUploads Whether file uploads are allowed.
 	AllowFileUploads *bool `json:"allow_file_uploads,omitempty"`
 
-	// ButtonText Label of the widget button.
+	// ButtonText Label of the widget button, in every language.
 	ButtonText *string `json:"button_text,omitempty"`
 
 	// Position Placement of the widget button.
@@ -5635,7 +5635,7 @@ type WidgetSettings struct {
 	// AllowFileUploads Whether file uploads are allowed in the widget.
 	AllowFileUploads bool `json:"allow_file_uploads"`
 
-	// ButtonText Label of the widget button.
+	// ButtonText Label of the widget button, in every language.
 	ButtonText string `json:"button_text"`
 
 	// Position Placement of the widget button.

@@ -427,7 +427,7 @@ func (c *Client) RequestsRestore(ctx context.Context, in RequestParams) (Request
 	return call[RequestParams, RequestResult](ctx, c, "requests-restore", in, false)
 }
 
-// RequestsRevokeLinks calls requests-revoke-links: End all links of requests-status-link to a request.
+// RequestsRevokeLinks calls requests-revoke-links: End the link of requests-status-link to a request.
 // Needs an access token with the role member or above.
 func (c *Client) RequestsRevokeLinks(ctx context.Context, in RequestParams) (RevokeLinksResult, error) {
 	return call[RequestParams, RevokeLinksResult](ctx, c, "requests-revoke-links", in, false)
@@ -445,7 +445,7 @@ func (c *Client) RequestsStats(ctx context.Context, in RequestsStatsParams) (Sta
 	return call[RequestsStatsParams, Stats](ctx, c, "requests-stats", in, false)
 }
 
-// RequestsStatusLink calls requests-status-link: Create a link that shows a request to the person to whom you give it.
+// RequestsStatusLink calls requests-status-link: Return the link that shows a request to the people to whom you give it.
 // Needs an access token with the role member or above. Tokens for programs cannot call it.
 func (c *Client) RequestsStatusLink(ctx context.Context, in RequestParams) (PrivateLinkResult, error) {
 	return call[RequestParams, PrivateLinkResult](ctx, c, "requests-status-link", in, false)

@@ -102,9 +102,9 @@ func (a *API) readerOperations() []op {
 		widget("widget-reply", "Answer a public comment on a request that the person submitted", a.widgetReply),
 		public("mine-list", "List what the holder of a private link asked or voted for, newest first", a.mineList),
 		public("mine-reply", "Answer a public comment on a request of a private link", a.mineReply),
-		bearer("requests-status-link", member, "Create a link that shows a request to the person to whom you give it",
+		bearer("requests-status-link", member, "Return the link that shows a request to the people to whom you give it",
 			a.requestsStatusLink).noTokens(),
-		bearer("requests-revoke-links", member, "End all links of requests-status-link to a request", a.requestsRevokeLinks),
+		bearer("requests-revoke-links", member, "End the link of requests-status-link to a request", a.requestsRevokeLinks),
 	}
 }
 

@@ -68,7 +68,7 @@ type Settings struct {
 type WidgetSettings struct {
 	PrimaryColor     string `json:"primary_color" doc:"Hex color code #RRGGBB."`
 	Position         string `json:"position" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
-	ButtonText       string `json:"button_text" doc:"Label of the widget button."`
+	ButtonText       string `json:"button_text" doc:"Label of the widget button, in every language."`
 	ShowEmailField   bool   `json:"show_email_field" doc:"Whether the widget shows an e-mail field."`
 	RequireEmail     bool   `json:"require_email" doc:"Whether an e-mail is mandatory on submission; implies that the field is shown."`
 	AllowFileUploads bool   `json:"allow_file_uploads" doc:"Whether file uploads are allowed in the widget."`
@@ -102,7 +102,7 @@ type SettingsChange struct {
 type WidgetChange struct {
 	PrimaryColor     *string `json:"primary_color,omitempty" pattern:"^#[0-9A-Fa-f]{6}$" example:"#4F46E5" doc:"Hex color code #RRGGBB."`
 	Position         *string `json:"position,omitempty" enum:"bottom-right,bottom-left,top-right,top-left" doc:"Placement of the widget button."`
-	ButtonText       *string `json:"button_text,omitempty" minLength:"1" maxLength:"40" doc:"Label of the widget button."`
+	ButtonText       *string `json:"button_text,omitempty" minLength:"1" maxLength:"40" doc:"Label of the widget button, in every language."`
 	ShowEmailField   *bool   `json:"show_email_field,omitempty" doc:"Whether the widget shows an e-mail field."`
 	RequireEmail     *bool   `json:"require_email,omitempty" doc:"Whether an e-mail is mandatory; implies that the field is shown."`
 	AllowFileUploads *bool   `json:"allow_file_uploads,omitempty" doc:"Whether file uploads are allowed."`

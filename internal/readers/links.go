@@ -12,8 +12,7 @@ import (
 	"gatherkit/internal/sweep"
 )
 
-// MaxLinks is how many links a reader has, and how many links of the team a request has. A further one
-// ends the oldest.
+// MaxLinks is how many links a reader has. A further one ends the oldest.
 const MaxLinks = 5
 
 // forgetUnused is after how long a link of a reader ends that nobody has opened.
@@ -42,31 +41,27 @@ func (r *Readers) Link(ctx context.Context, w Person, replace bool) (string, err
 		if err != nil {
 			return err
 		}
-		return r.add(ctx, tx, w, token, nil)
+		_, err = tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, created_at) VALUES ($1, $2, $3, $4, $5)",
+			w.App.AccountID, feedback.HashSecret(token), w.App.ID, w.Reader, feedback.At(r.now()))
+		return err
 	})
 	return token, err
 }
 
-// RequestLink creates a link to one request in the transaction tx, which has locked the request, and returns
-// its token. by is the user or the token that makes it.
+// RequestLink returns the token of the team's link to one request in the transaction tx, which has locked the
+// request. It creates the link if there is none; by is the user who does. The token is stored as it is: a link
+// that replaced another one each time it is copied would end the one that somebody already has.
 func (r *Readers) RequestLink(ctx context.Context, tx *sql.Tx, accountID, appID, requestID, by feedback.ID) (string, error) {
-	token := feedback.NewToken(feedback.StatusToken, accountID, r.rand)
-	const of = " WHERE account_id = $1 AND request_id = $2"
-	_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
-		" ORDER BY created_at DESC, token_hash LIMIT CAST($3 AS BIGINT))", accountID, requestID, MaxLinks-1)
-	if err != nil {
-		return "", err
+	var token string
+	err := tx.QueryRowContext(ctx, "SELECT token FROM status_links WHERE account_id = $1 AND request_id = $2 AND token IS NOT NULL",
+		accountID, requestID).Scan(&token)
+	if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		return token, err
 	}
-	w := Person{App: feedback.App{AccountID: accountID, ID: appID}, RequestID: &requestID}
-	return token, r.add(ctx, tx, w, token, &by)
-}
-
-func (r *Readers) add(ctx context.Context, tx *sql.Tx, w Person, token string, by *feedback.ID) error {
-	hash := feedback.HashSecret(token)
-	_, err := tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, request_id, made_by, created_at)"+
-		" VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		w.App.AccountID, hash, w.App.ID, w.Reader, w.RequestID, by, feedback.At(r.now()))
-	return err
+	token = feedback.NewToken(feedback.StatusToken, accountID, r.rand)
+	_, err = tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, request_id, made_by, created_at, token)"+
+		" VALUES ($1, $2, $3, $4, $5, $6, $7)", accountID, feedback.HashSecret(token), appID, requestID, by, feedback.At(r.now()), token)
+	return token, err
 }
 
 // Use stores that a link of a reader was opened, so that it stays. It does nothing for other links, and after the

@@ -165,7 +165,7 @@ func TestReaderPlans(t *testing.T) {
 			{"the request of a link", "AND r.id = $2", "requests", []string{requests}, b.holder},
 			{"what the holder has seen", "UPDATE status_links", "status_links", []string{links}, b.holder},
 			{"the oldest link of a reader", deleted + "app_id", "status_links", []string{"status_links_reader", links}, b.link},
-			{"the oldest link of a request", deleted + "request_id", "status_links", []string{"status_links_request", links}, b.link},
+			{"the link of a request", "SELECT token FROM status_links", "status_links", []string{"status_links_request"}, b.link},
 			{"who asked", "SELECT COUNT(*) FROM requests", "requests", []string{asked}, b.reply},
 			{"the latest comments", "c.visibility = 'public'", "comments", []string{primary("comments")}, b.reply},
 			{"the askers", "COUNT(DISTINCT asker)", "requests", []string{requests, "requests_merged"}, b.audience},

@@ -102,7 +102,7 @@ func latestPublic(
 	return latest, answered, nil
 }
 
-// StatusLink creates a link that shows a request to anyone who has it, and returns its token. It returns
+// StatusLink returns the token of the link that shows a request to anyone who has it. It returns
 // ErrRequestNotFound if the request does not exist or is in the bin.
 func (s *Store) StatusLink(ctx context.Context, accountID, requestID, by feedback.ID) (token string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -116,7 +116,7 @@ func (s *Store) StatusLink(ctx context.Context, accountID, requestID, by feedbac
 	return token, err
 }
 
-// EndStatusLinks ends the links of StatusLink, and returns how many there were. It returns
+// EndStatusLinks ends the link of StatusLink, and returns how many links there were. It returns
 // ErrRequestNotFound if the request does not exist or is in the bin.
 func (s *Store) EndStatusLinks(ctx context.Context, accountID, requestID feedback.ID) (n int64, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -1174,7 +1174,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End all links of requests-status-link to a request
+         * End the link of requests-status-link to a request
          * @description Needs an access token with the role member or above.
          */
         post: operations["requests-revoke-links"];
@@ -1234,7 +1234,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a link that shows a request to the person to whom you give it
+         * Return the link that shows a request to the people to whom you give it
          * @description Needs an access token with the role member or above. Tokens for programs cannot call it.
          */
         post: operations["requests-status-link"];
@@ -4961,7 +4961,7 @@ export interface components {
         WidgetChange: {
             /** @description Whether file uploads are allowed. */
             allow_file_uploads?: boolean;
-            /** @description Label of the widget button. */
+            /** @description Label of the widget button, in every language. */
             button_text?: string;
             /** @description Placement of the widget button. */
             position?: components["schemas"]["WidgetPosition"];
@@ -5096,7 +5096,7 @@ export interface components {
         WidgetSettings: {
             /** @description Whether file uploads are allowed in the widget. */
             allow_file_uploads: boolean;
-            /** @description Label of the widget button. */
+            /** @description Label of the widget button, in every language. */
             button_text: string;
             /** @description Placement of the widget button. */
             position: components["schemas"]["WidgetPosition"];
