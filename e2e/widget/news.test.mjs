@@ -396,6 +396,8 @@ for (const texts of some(languages, 2)) {
     const day = await tab.evaluate(([at, lang]) => new Date(at).toLocaleDateString(lang, { dateStyle: 'medium' }), [published_at, texts.lang])
     assert.equal(await w.part('time').first().textContent(), day)
     assert.equal(await w.dialog.evaluate((dialog) => getComputedStyle(dialog).direction), texts.dir)
+    const sides = await w.dialog.evaluate((dialog) => [...dialog.querySelectorAll('h3[dir=auto]')].map((h3) => getComputedStyle(h3).textAlign))
+    assert.deepEqual([...new Set(sides)], [texts.dir === 'rtl' ? 'right' : 'left'], 'a title is on the other side')
     await check(tab, `news-${texts.lang}`)
   })
 }

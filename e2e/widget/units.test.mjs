@@ -278,7 +278,7 @@ test('the types accept correct calls and refuse wrong ones', () => {
     return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   }
   assert.deepEqual(compile(`
-    Gatherkit('boot', { key: 'gk_1', theme: 'page', identity: { getToken: async () => 'token' } })
+    Gatherkit('boot', { key: 'gk_1', theme: 'dark', identity: { getToken: async () => 'token' } })
     Gatherkit('on', 'submit', ({ id, request }) => {
       const title: string = request.title + id
       window.Gatherkit!('open', { prefill: { title } })

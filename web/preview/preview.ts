@@ -69,7 +69,7 @@ function restart(): void {
   gatherkit('destroy')
   // A form that was open stays open, without the animation.
   if (shown) gatherkit('on', 'open', () => shadowRoot()?.getAnimations().forEach((animation) => animation.finish()))
-  gatherkit('boot', { key: `preview-${++boots}`, locale: 'en', theme: 'page', strings })
+  gatherkit('boot', { key: `preview-${++boots}`, locale: 'en', theme: 'auto', strings })
   if (shown || state.open) gatherkit('open')
 }
 

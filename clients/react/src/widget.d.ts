@@ -1,7 +1,7 @@
 /** The public API of the widget. */
 
-/** `auto` follows the page's `color-scheme`, or the system if the page declares none. Then `page` is light. */
-export type Theme = 'auto' | 'light' | 'dark' | 'page'
+/** `auto` follows the page's `color-scheme`, and is light if the page declares none. */
+export type Theme = 'auto' | 'light' | 'dark'
 
 /** Initial values of the form. They never overwrite what the person typed. */
 export interface Prefill {

@@ -257,7 +257,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       const made = await makePanel()
       if (!wanted || signal.aborted) return // closed meanwhile
       wanted = undefined
-      host!.update(config!, settings.theme) // the page may have changed its color scheme
+      host!.update(config!, settings.theme) // the page may have removed it
       if (made.open({ ...settings.prefill, ...prefill })) emit('open', {})
     },
     close() {

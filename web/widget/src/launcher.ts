@@ -18,10 +18,6 @@ const pause = 1000
 
 const sides = ['top', 'right', 'bottom', 'left']
 
-/** Whether the page says which color schemes it supports. Most pages without that support only light. */
-const declaresScheme = () =>
-  getComputedStyle(document.documentElement).colorScheme != 'normal' || !!document.querySelector('meta[name=color-scheme]')
-
 export function createHost(hidden: boolean, open: () => void, near: () => void): Host {
   const label = h('span', { dir: 'auto' })
   const mark = h('span', { class: 'mark', 'aria-hidden': true })
@@ -77,7 +73,7 @@ export function createHost(hidden: boolean, open: () => void, near: () => void):
       )
       style.setProperty('--accent', primary_color)
       style.setProperty('--ink', ink(primary_color))
-      style.colorScheme = theme == 'page' || theme == 'auto' && declaresScheme() ? '' : theme.replace('auto', 'light dark')
+      style.colorScheme = theme == 'auto' ? '' : theme // without one of its own, it inherits the scheme of the page
       root.ariaLabel = label.textContent = button_text
       if (!host.isConnected) attach()
     },
