@@ -180,17 +180,32 @@ func (e *Event) describeField(field string) string {
 
 func describeTags(before, after []string) string {
 	var parts []string
-	for _, tag := range after {
-		if !slices.Contains(before, tag) {
-			parts = append(parts, fmt.Sprintf("added the tag %q", tag))
-		}
+	if added := quotedWithout(after, before); len(added) > 0 {
+		parts = append(parts, "added "+tagsNamed(added))
 	}
-	for _, tag := range before {
-		if !slices.Contains(after, tag) {
-			parts = append(parts, fmt.Sprintf("removed the tag %q", tag))
-		}
+	if removed := quotedWithout(before, after); len(removed) > 0 {
+		parts = append(parts, "removed "+tagsNamed(removed))
 	}
 	return cmp.Or(join(parts), "reordered the tags")
+}
+
+// quotedWithout returns tags in quotes, without those that are also among others.
+func quotedWithout(tags, others []string) []string {
+	var left []string
+	for _, tag := range tags {
+		if !slices.Contains(others, tag) {
+			left = append(left, quoted(tag))
+		}
+	}
+	return left
+}
+
+// tagsNamed returns, for example, the tags "a", "b" and "c".
+func tagsNamed(quoted []string) string {
+	if len(quoted) == 1 {
+		return "the tag " + quoted[0]
+	}
+	return "the tags " + join(quoted)
 }
 
 // stringsOf returns the items of a list that was decoded from JSON.
