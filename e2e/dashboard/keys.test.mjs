@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'
 import { soon } from '../browser.mjs'
-import { Caller, logIn, openBrowser, screenshots, submit } from './harness.mjs'
+import { Caller, logIn, look, openBrowser, screenshots, submit } from './harness.mjs'
 
 const owner = await Caller.logIn()
 let app
@@ -83,6 +83,36 @@ test('a key copies the link of a request, and another repeats the last change', 
   await page.keyboard.press('.')
   await notices.getByText('“The earlier” is now Planned.').waitFor()
   assert.equal((await owner.call('requests-get', { id: first })).request.status, 'planned')
+  assert.deepEqual(complaints, [])
+})
+
+test('a key writes an internal comment, and another a public reply', async (t) => {
+  const { id } = await submit(await owner.addApp('Replies'), { title: 'The answered' })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?request=${id}`)
+  const panel = page.getByRole('complementary', { name: 'Request details' })
+  const field = panel.getByRole('textbox', { name: 'Comment', exact: true })
+  await field.waitFor()
+  await page.keyboard.press('r')
+  await page.keyboard.type('We plan it.') // the key itself is not typed
+  assert.equal(await field.inputValue(), 'We plan it.')
+  await look(page, 'comment-public')
+  await page.keyboard.press('Escape')
+  await page.getByRole('listbox', { name: 'Requests' }).focus()
+  await page.keyboard.press('Enter')
+  await field.waitFor()
+  await page.keyboard.press('c')
+  await page.keyboard.type('A secret.')
+  assert.equal(await field.inputValue(), 'A secret.')
+  await panel.getByRole('radio', { name: 'Public' }).focus()
+  await page.keyboard.press('Space')
+  assert.equal(await field.inputValue(), 'We plan it.', 'the reply has the text of the internal comment')
+  await field.focus()
+  await page.keyboard.press('Control+Enter')
+  await panel.locator('.comment[data-public]').getByText('We plan it.').waitFor()
+  assert.equal(await field.inputValue(), 'A secret.')
+  const { comments } = await owner.call('comments-list', { request_id: id })
+  assert.deepEqual(comments.map(({ body, visibility }) => [body, visibility]), [['We plan it.', 'public']])
   assert.deepEqual(complaints, [])
 })
 

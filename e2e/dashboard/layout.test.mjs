@@ -96,6 +96,97 @@ for (const width of some([1440, 1024, 901], 1)) {
   })
 }
 
+test('nothing shifts while the list is searched and filtered, and pages and sections change', async (t) => {
+  const { context, quiet } = await openBrowser(t, { viewport: { width: 1440, height: 800 }, folded: true })
+  const page = await logIn(context, '/?view=all')
+  await page.getByRole('option').first().waitFor()
+  await quiet(page)
+  // Also those that follow an input, which are not counted by CLS.
+  await page.evaluate(() => {
+    window.shifts = []
+    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().flatMap(({ sources }) => sources.map(
+      ({ node, previousRect: from, currentRect: to }) => ({
+        in: node?.parentElement?.closest('.inbox-panel') ? 'panel' : 'list',
+        what: `${node?.nodeName}.${node?.className} from ${from.x},${from.y} to ${to.x},${to.y}`,
+      }))))).observe({ type: 'layout-shift' })
+  })
+  const shifts = async () => {
+    await quiet(page)
+    return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.shifts.splice(0))))))
+  }
+  const search = page.getByRole('searchbox')
+  await search.fill('Export')
+  await page.getByRole('button', { name: 'Sort: Best match' }).waitFor()
+  assert.deepEqual(await shifts(), [], 'a search')
+  await search.fill('')
+  await page.getByRole('button', { name: 'Sort: Newest' }).waitFor()
+  assert.deepEqual(await shifts(), [], 'no search')
+  await page.getByRole('option').nth(2).click()
+  await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { level: 2 }).first().waitFor()
+  // The list becomes narrower.
+  assert.deepEqual((await shifts()).filter((shift) => shift.in === 'panel'), [], 'an open request')
+  await page.getByRole('link', { name: 'Apps' }).click()
+  await page.getByRole('link', { name: 'Shop' }).first().click()
+  const sections = page.getByRole('navigation', { name: /ections/ })
+  await sections.waitFor()
+  const { x } = await sections.boundingBox()
+  for (const name of await sections.getByRole('link').allInnerTexts()) {
+    await sections.getByRole('link', { name, exact: true }).click()
+    await quiet(page)
+    assert.equal((await sections.boundingBox()).x, x, `the sections have moved at ${name}`)
+  }
+})
+
+test('filters are shown when they are asked for, and titles have most of the width without them', async (t) => {
+  const { context, complaints, quiet } = await openBrowser(t, { viewport: { width: 1440, height: 800 }, folded: true })
+  const page = await logIn(context, '/?view=all')
+  await page.getByRole('option').nth(3).click()
+  await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { level: 2 }).first().waitFor()
+  await quiet(page)
+  const filters = page.getByRole('complementary', { name: 'Filters' })
+  assert.equal(await filters.count(), 0)
+  const share = await page.locator('.list').evaluate((list) =>
+    list.querySelector('.item-title').getBoundingClientRect().width / list.getBoundingClientRect().width)
+  assert.ok(share >= 0.6, `a title has ${share} of the list`)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('f')
+  await filters.waitFor()
+  await page.reload() // the browser keeps it
+  await filters.waitFor()
+  await page.getByRole('button', { name: 'Hide filters' }).click()
+  await filters.waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
+
+test('compact rows have one line, and what is read stays in sight', async (t) => {
+  const { context, complaints, quiet } = await openBrowser(t, { viewport: { width: 1280, height: 800 } })
+  const page = await logIn(context, '/account')
+  await page.getByRole('switch', { name: 'Compact rows' }).press('Space')
+  await page.getByRole('link', { name: 'Inbox' }).click()
+  await page.getByRole('option').first().waitFor()
+  for (const [width, height] of [[1280, 36], [1024, 36], [390, 56], [320, 56]]) {
+    await page.setViewportSize({ width, height: 800 })
+    await quiet(page)
+    const { heights, clipped } = await placesOf(page)
+    assert.deepEqual(heights, [height], `at ${width} pixels`)
+    assert.equal(clipped, 0, `a row is cut off at ${width} pixels`)
+    await look(page, `compact-${width}`)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.getByRole('listbox', { name: 'Requests' }).focus()
+  await page.evaluate(async () => { // faster than frames
+    for (let i = 0; i < 25; i++) {
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true, cancelable: true }))
+      await new Promise((done) => setTimeout(done))
+    }
+  })
+  const row = page.locator('.item-active')
+  await row.and(page.locator('[aria-posinset="26"]')).waitFor()
+  const [list, at] = [await page.locator('.list').boundingBox(), await row.boundingBox()]
+  assert.ok(at.y >= list.y && at.y + at.height <= list.y + list.height, 'the row is out of sight')
+  assert.deepEqual(complaints, [])
+})
+
 test('a row says who sent the request, to which app, and how it begins', async (t) => {
   const { context } = await openBrowser(t, { viewport: { width: 1440, height: 800 } })
   const page = await logIn(context)

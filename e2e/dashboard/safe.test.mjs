@@ -131,7 +131,7 @@ test('a viewer is not offered actions that would be refused', inProof, async (t)
   }
   await page.goto(`/?request=${requests[1]}`)
   await settled(page, quiet)
-  for (const key of ['x', 's', 't', 'a', 'm', 'e', '#', 'c', 'u']) {
+  for (const key of ['x', 's', 't', 'a', 'm', 'e', '#', 'c', 'r', 'n', 'u']) {
     pressed = key
     await page.keyboard.press(key)
     assert.equal(await page.getByRole('dialog').count(), 0, key)

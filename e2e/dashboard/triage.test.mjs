@@ -299,7 +299,7 @@ test('keys wait while a dialog that they are meant for loads', async (t) => {
   const app = await owner.addApp('Slow scripts')
   const { id } = await submit(app, { title: 'Stays open' })
   const { context, complaints } = await openBrowser(t)
-  for (const [script, key, name, words] of [['help', 'Control+k', 'Command palette', 'smart'], ['details', 'c', 'New request', 'Dark mode']]) {
+  for (const [script, key, name, words] of [['help', 'Control+k', 'Command palette', 'smart'], ['details', 'n', 'New request', 'Dark mode']]) {
     let load
     let waits = false
     const loaded = new Promise((resolve) => { load = resolve })

@@ -34,7 +34,7 @@ test('the inbox shows what is to be decided, and everything with one click', asy
   await view(page, /To decide/).click()
   await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /Under review/ }).click()
   await shows(page, 'Dark mode')
-  await page.getByRole('heading', { name: /To decide/ }).getByText('filtered').waitFor()
+  await page.getByText('Filtered', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Clear all' }).click()
   await shows(page, 'Dark mode', 'Maps')
 

@@ -8,11 +8,14 @@ const themes = [
 ] as const;
 
 export function Preferences() {
-  const { theme, shortcuts } = useSettings();
+  const { theme, compact, shortcuts } = useSettings();
   return (
     <div className="stack preferences">
       <p className="quiet small">These settings apply to this browser only.</p>
       <Radios label="Theme" value={theme} options={[...themes]} onChange={(next) => changeSettings({ theme: next })} />
+      <Switch isSelected={compact} onChange={(on) => changeSettings({ compact: on })} hint="The inbox shows each request in one line.">
+        Compact rows
+      </Switch>
       <Switch
         isSelected={shortcuts}
         onChange={(on) => changeSettings({ shortcuts: on })}

@@ -41,6 +41,7 @@ export function WidgetSection({ app }: { app: App }) {
           value={value.button_text}
           onChange={(button_text) => change({ button_text })}
           error={errors["button_text"]}
+          hint="The same in every language."
           maxLength={40}
           isDisabled={readOnly}
         />

@@ -25,7 +25,7 @@ import { Facets } from "./Facets";
 import { HeldComments } from "./HeldComments";
 import { List } from "./List";
 import { ProgressLine } from "./ProgressLine";
-import { boxNames, changed, cleared, isNarrowed, sortOf, whereOf, type Change, type Search } from "./search";
+import { boxNames, changed, cleared, filtersDiffer, isNarrowed, sortOf, whereOf, type Change, type Search } from "./search";
 import { opening, placeIn, resetting, usePlaces } from "./views";
 import { ViewMenu } from "./ViewMenu";
 import { Toolbar } from "./Toolbar";
@@ -95,11 +95,12 @@ function Inbox() {
   const state = useListState(query.isPlaceholderData ? `${key}, loading` : key, found, open);
   const member = useSession().can("member");
   const changes = useChanges();
-  const { facets } = useSettings();
+  const { facets, compact } = useSettings();
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
+  const toggleFilters = () => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }));
   const list = useRef<HTMLDivElement>(null);
-  const visibleRows = useRef<VisibleRange>(null);
+  const visibleRows = useRef<() => VisibleRange>(null);
   const field = useRef<HTMLInputElement>(null);
   const focusList = () => list.current?.focus({ preventScroll: true });
 
@@ -123,7 +124,7 @@ function Inbox() {
   // the next one already is at the position of the keyboard.
   const move = (by: number) => {
     const left = open !== undefined && state.row?.id !== open && !found.places.has(open);
-    const visible = visibleRows.current;
+    const visible = visibleRows.current?.();
     const scrolledAway = Math.abs(by) === 1 && visible && (state.at < visible.first || state.at > visible.last);
     const to = scrolledAway ? visible.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
     const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
@@ -167,6 +168,7 @@ function Inbox() {
     selectAll: () => state.selectAll(true),
     close: () => (selected > 0 ? state.clear() : close()),
     find: () => field.current?.focus(),
+    toggleFilters,
     create: () => setCreating(true),
     change,
     place,
@@ -189,7 +191,7 @@ function Inbox() {
           total={total}
           field={field}
           filters={facets}
-          onFilters={() => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }))}
+          onFilters={toggleFilters}
           onChange={change}
           onNew={() => setCreating(true)}
           onLeave={focusList}
@@ -208,6 +210,9 @@ function Inbox() {
           )}
           <ViewMenu search={search} />
           <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
+          {filtersDiffer(search, place.search) && (
+            <span className="list-filtered quiet small">{search.q ? "Search results" : "Filtered"}</span>
+          )}
           <Chips search={search} place={place} onChange={change} />
           <span className="list-news" role="status">
             {search.q && rows.length > 0 && !query.isPlaceholderData && !search.box && isNarrowed(search) && (
@@ -218,7 +223,7 @@ function Inbox() {
           </span>
         </div>
         {query.isPending ? (
-          <div className="list-loading" role="status" aria-label="Loading requests">
+          <div className={compact ? "list-loading list-compact" : "list-loading"} role="status" aria-label="Loading requests">
             {Array.from({ length: 14 }, (_, i) => (
               <span key={i} />
             ))}

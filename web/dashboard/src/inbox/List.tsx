@@ -5,6 +5,7 @@ import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
 import { type Row, rowsOfPage } from "../requests/rows";
 import { useStatusName } from "../requests/statuses";
+import { useSettings } from "../shell/settings";
 import { Button } from "../ui/Button";
 import { count, number } from "../ui/marks";
 import { readPages, usePrinting, usePrintLoad } from "../ui/printing";
@@ -23,7 +24,7 @@ interface Props {
   selection: Selection;
   selectable: boolean;
   box: RefObject<HTMLDivElement | null>; // the list, to focus it
-  visibleRows: RefObject<VisibleRange | null>;
+  visibleRows: RefObject<(() => VisibleRange) | null>;
   onOpen(row: Row): void;
   onSelect(row: Row, range: boolean): void;
 }
@@ -38,7 +39,8 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
   const { query, rows, total, exact } = found;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
-  const { layout, height, visible, update, scrollTo } = useVisibleRange(scroller);
+  const { compact } = useSettings();
+  const { layout, height, visible, look, update, scrollTo } = useVisibleRange(scroller, compact);
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
   const since = useVisit(useSession().user.id);
@@ -53,13 +55,16 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
     update();
   }, [of, scrollTo, update]);
   const shown = useRef(at);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the next key
     if (shown.current !== at && at >= 0) scrollTo(at);
     shown.current = at;
   }, [at, scrollTo]);
   useEffect(() => {
-    visibleRows.current = visible;
-  }, [visibleRows, visible]);
+    visibleRows.current = look;
+    return () => {
+      visibleRows.current = null;
+    };
+  }, [visibleRows, look]);
 
   const { isFetching, isFetchNextPageError, isPlaceholderData, fetchNextPage } = query;
   const hasNextPage = query.hasNextPage && !isPlaceholderData;
@@ -84,9 +89,13 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
     <div
       ref={scroller}
       onScroll={update}
-      className={["list", `list-${layout}`, isPlaceholderData && "list-stale", selection.ids.size > 0 && "list-selecting"]
-        .filter(Boolean)
-        .join(" ")}
+      className={[
+        "list",
+        `list-${layout}`,
+        compact && "list-compact",
+        isPlaceholderData && "list-stale",
+        selection.ids.size > 0 && "list-selecting",
+      ].filter(Boolean).join(" ")}
     >
       <div
         ref={box}

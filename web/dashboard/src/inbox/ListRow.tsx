@@ -45,6 +45,7 @@ export const ListRow = memo(function ListRow({
   onPress,
   onSelect,
 }: Props) {
+  const second = app || row.sender || row.excerpt || row.tags.length > 0;
   return (
     <div
       id={id}
@@ -52,7 +53,13 @@ export const ListRow = memo(function ListRow({
       aria-selected={selected}
       aria-posinset={at + 1}
       aria-setsize={of}
-      className={["item", active && "item-active", open && "item-open", selected && "item-selected"].filter(Boolean).join(" ")}
+      className={[
+        "item",
+        active && "item-active",
+        open && "item-open",
+        selected && "item-selected",
+        !second && "item-single",
+      ].filter(Boolean).join(" ")}
       style={{ translate: `0 ${top}px` }}
       onClick={(event) => onPress(row, event)}
     >

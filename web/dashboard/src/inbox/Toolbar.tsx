@@ -4,7 +4,7 @@ import { useSession } from "../api/session";
 import type { Where } from "../api/types";
 import { ExportMenu } from "../requests/ExportMenu";
 import { Button } from "../ui/Button";
-import { CheckIcon, CloseIcon, DownIcon, DownloadIcon, FilterIcon, PlusIcon, SearchIcon } from "../ui/icons";
+import { CheckIcon, CloseIcon, DownloadIcon, FilterIcon, PlusIcon, SearchIcon, SortIcon } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
 import { sortNames, sortOf, sortsOf, type Search } from "./search";
 
@@ -25,7 +25,14 @@ export function Toolbar({ search, where, total, field, filters, onFilters, onCha
   const member = useSession().can("member");
   return (
     <div className="toolbar" role="toolbar" aria-label="List controls">
-      <Button icon kind="quiet" aria-label={filters ? "Hide filters" : "Show filters"} aria-expanded={filters} onPress={onFilters}>
+      <Button
+        icon
+        kind="quiet"
+        shortcut="F"
+        aria-label={filters ? "Hide filters" : "Show filters"}
+        aria-expanded={filters}
+        onPress={onFilters}
+      >
         <FilterIcon />
       </Button>
       <SearchBox value={search.q ?? ""} field={field} onChange={(q) => onChange({ q: q || undefined }, true)} onLeave={onLeave} />
@@ -33,8 +40,8 @@ export function Toolbar({ search, where, total, field, filters, onFilters, onCha
         label="Sort"
         button={
           <Button kind="quiet" aria-label={`Sort: ${sortNames[sort]}`}>
+            <SortIcon size={16} />
             <span className="toolbar-words">{sortNames[sort]}</span>
-            <DownIcon size={16} />
           </Button>
         }
       >
@@ -54,7 +61,7 @@ export function Toolbar({ search, where, total, field, filters, onFilters, onCha
         }
       />
       {member && (
-        <Button kind="primary" shortcut="C" aria-label="New request" onPress={onNew}>
+        <Button kind="primary" shortcut="N" aria-label="New request" onPress={onNew}>
           <PlusIcon size={16} />
           <span className="toolbar-words">New request</span>
         </Button>

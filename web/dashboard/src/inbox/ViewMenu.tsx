@@ -5,7 +5,7 @@ import { Button as AriaButton } from "react-aria-components";
 import { CheckIcon, DownIcon } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
 import { SaveAs, useUpdate } from "./SaveView";
-import { boxNames, filtersDiffer, type Search } from "./search";
+import { boxNames, type Search } from "./search";
 import { edited, opening, placeIn, usePlaces } from "./views";
 
 // ViewMenu is the name of the current view, and a menu to choose another one.
@@ -24,9 +24,6 @@ export function ViewMenu({ search }: { search: Search }) {
         button={
           <AriaButton className="view-menu">
             <span className="view-menu-name">{name}</span>
-            {filtersDiffer(search, place.search) && (
-              <span className="view-mark quiet small">· {search.q ? "search results" : "filtered"}</span>
-            )}
             <DownIcon size={16} />
           </AriaButton>
         }

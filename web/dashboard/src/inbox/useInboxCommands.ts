@@ -25,6 +25,7 @@ interface Moves {
   close(): void;
   undo(): void;
   find(): void;
+  toggleFilters(): void;
   create(): void;
   change(change: Change): void;
   place: Place;
@@ -59,6 +60,7 @@ export function useInboxCommands(moves: Moves): void {
     { name: "Open request", keysWhen: ["Enter"], run: moves.open },
     { name: "Close request or clear selection", keysWhen: ["Escape"], when: () => moves.canClose, run: moves.close },
     { name: "Search", keys: ["/"], run: moves.find },
+    { name: "Show or hide filters", keys: ["f"], run: moves.toggleFilters },
   ].map((command) => ({ when: onList, ...command, group: "List", unlisted: true }));
   const choose: Command[] = [
     { name: "Select request", keys: ["x"], keysWhen: [" "], run: () => moves.select(false) },
@@ -85,7 +87,7 @@ export function useInboxCommands(moves: Moves): void {
   const ranked = sortOf(search) === "relevance";
   const work: Command[] = [
     { name: "Undo", group, keys: ["u"], run: moves.undo },
-    { name: "New request", group, keys: ["c"], run: moves.create },
+    { name: "New request", group, keys: ["n"], run: moves.create },
     ...(ranked ? [] : [{ name: "Select all matching requests", group, keysWhen: ["Ctrl+A"], when: onList, run: moves.selectAll }]),
   ];
   useCommands([

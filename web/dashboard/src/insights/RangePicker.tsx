@@ -1,35 +1,26 @@
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
 
 import { Button } from "../ui/Button";
-import { Choice } from "../ui/choices";
 import { Field } from "../ui/Field";
+import { Segments } from "../ui/Segments";
 import { type Days, rangeError, inWords, presetDays, presetOf, presets } from "./range";
 
 // RangePicker selects a preset or a custom range of days.
 export function RangePicker({ days, onChange }: { days: Days; onChange(days: Days): void }) {
-  const group = useId();
   const [open, setOpen] = useState(false);
   const preset = presetOf(days);
   const selected = open || !preset ? "custom" : preset;
   return (
     <div className="range">
-      <div className="segments" role="radiogroup" aria-label="Range">
-        {[...presets, { id: "custom" as const, label: "Custom range" }].map(({ id, label }) => (
-          <Choice
-            key={id}
-            type="radio"
-            name={group}
-            className="segment"
-            checked={id === selected}
-            onChange={() => {
-              setOpen(id === "custom");
-              if (id !== "custom") onChange(presetDays(id));
-            }}
-          >
-            {label}
-          </Choice>
-        ))}
-      </div>
+      <Segments
+        label="Range"
+        value={selected}
+        options={[...presets, { id: "custom", name: "Custom range" }]}
+        onChange={(id) => {
+          setOpen(id === "custom");
+          if (id !== "custom") onChange(presetDays(id));
+        }}
+      />
       {selected === "custom" && <CustomRange key={inWords(days)} days={days} onChange={onChange} />}
     </div>
   );

@@ -36,10 +36,10 @@ export function timesOf({ from, to }: Days): { from: string; to: string } {
 }
 
 export const presets = [
-  { id: "7", label: "7 days" },
-  { id: "30", label: "30 days" },
-  { id: "90", label: "90 days" },
-  { id: "365", label: "12 months" },
+  { id: "7", name: "7 days" },
+  { id: "30", name: "30 days" },
+  { id: "90", name: "90 days" },
+  { id: "365", name: "12 months" },
 ] as const;
 
 type PresetID = (typeof presets)[number]["id"];

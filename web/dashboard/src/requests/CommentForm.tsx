@@ -1,12 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState, type FormEvent, type KeyboardEvent } from "react";
+import { useRef, useState, type FormEvent, type KeyboardEvent, type RefObject } from "react";
 
 import { call, type Params } from "../api/call";
 import { usersQuery } from "../api/queries";
 import type { FeatureRequest } from "../api/types";
+import { useCommands } from "../shell/commands";
 import { fromField } from "../text/mentions";
 import { Button } from "../ui/Button";
-import { Switch } from "../ui/choices";
+import { Segments } from "../ui/Segments";
 import { sends } from "../ui/sends";
 import { message } from "../ui/states";
 import { useDraft } from "./draft";
@@ -16,13 +17,31 @@ import { QuietSwitch, SeenBy } from "./SeenBy";
 type Changed = (more: number) => Promise<void>;
 type Visibility = Pick<Params<"comments-create">, "visibility" | "quiet">;
 
-export function CommentForm({ request, onChanged }: { request: FeatureRequest; onChanged: Changed }) {
-  const [body, setBody] = useDraft("comment." + request.id);
+interface Props {
+  request: FeatureRequest;
+  keys: boolean; // whether keys lead to the field
+  onChanged: Changed;
+}
+
+// CommentForm writes an internal comment or a public reply. Each has a draft of its own.
+export function CommentForm({ request, keys, onChanged }: Props) {
+  const internal = useDraft("comment." + request.id);
+  const reply = useDraft("reply." + request.id);
   const [open, setOpen] = useState(false); // whether it is public; each comment starts as internal
+  const [body, setBody] = open ? reply : internal;
+  const form = useRef<HTMLFormElement>(null);
   const toBody = useBody();
+  const write = (open: boolean) => {
+    setOpen(open);
+    form.current?.querySelector("textarea")?.focus();
+  };
+  useCommands(keys ? [
+    { name: "Comment", group: "Requests", keys: ["c"], run: () => write(false) },
+    { name: "Reply publicly", group: "Requests", keys: ["r"], run: () => write(true) },
+  ] : []);
   return (
     <CommentFields
-      request={request} body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment"
+      request={request} body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment" form={form}
       send={async (visibility) => {
         await call("comments-create", { request_id: request.id, body: await toBody(body), ...visibility });
         setBody("");
@@ -40,6 +59,8 @@ export function useBody(): (text: string) => Promise<string> {
   return async (text) => (text.includes("@") ? fromField(text, await client.ensureQueryData(usersQuery)) : text);
 }
 
+const visibilities = [{ id: "internal", name: "Internal" }, { id: "public", name: "Public" }] as const;
+
 interface Fields {
   request: FeatureRequest;
   label: string;
@@ -49,11 +70,12 @@ interface Fields {
   onOpen(open: boolean): void;
   send(visibility: Visibility): Promise<void>;
   saved?: string; // the text of an existing comment
+  form?: RefObject<HTMLFormElement | null>;
   seen?: boolean; // whether it is public already, so that nobody is told
   onCancel?(): void;
 }
 
-export function CommentFields({ request, label, body, onBody, open, onOpen, send, saved, seen, onCancel }: Fields) {
+export function CommentFields({ request, label, body, onBody, open, onOpen, send, saved, form, seen, onCancel }: Fields) {
   const [quiet, setQuiet] = useState(false);
   const [error, setError] = useState<unknown>();
   const [sending, setSending] = useState(false);
@@ -82,7 +104,8 @@ export function CommentFields({ request, label, body, onBody, open, onOpen, send
   }
 
   return (
-    <form className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
+    <form ref={form} className="comment-form" data-public={open || undefined} onSubmit={(event) => void submit(event)} onKeyDown={keys}>
+      <Segments label="Visibility" value={open ? "public" : "internal"} options={visibilities} onChange={(id) => onOpen(id === "public")} />
       <MentionField
         label={label}
         hideLabel
@@ -92,11 +115,10 @@ export function CommentFields({ request, label, body, onBody, open, onOpen, send
         isReadOnly={sending}
         maxLength={10_000}
         autoFocus={!!onCancel}
-        placeholder={open ? "Write a public comment…" : "Write an internal comment…"}
+        placeholder={open ? "Reply publicly…" : "Write an internal comment…"}
         error={error === undefined ? undefined : message(error)}
       />
       <div className="row">
-        <Switch isSelected={open} onChange={onOpen}>Public</Switch>
         {open && !seen && <QuietSwitch quiet={quiet} onQuiet={setQuiet} />}
         <span className="request-bar-gap" />
         {onCancel && (
@@ -105,7 +127,7 @@ export function CommentFields({ request, label, body, onBody, open, onOpen, send
           </Button>
         )}
         <Button small type="submit" kind="primary" isDisabled={!body.trim()} isPending={sending}>
-          {onCancel ? "Save" : open ? "Comment publicly" : "Comment"}
+          {onCancel ? "Save" : open ? "Reply publicly" : "Comment"}
         </Button>
       </div>
       {open && <SeenBy target={{ requests: [request] }} comment />}

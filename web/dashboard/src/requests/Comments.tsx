@@ -11,7 +11,13 @@ import { commentsQuery } from "./details";
 import { rowOf } from "./rows";
 import { More, Section, Waiting } from "./Section";
 
-export function Comments({ request, editable }: { request: FeatureRequest; editable: boolean }) {
+interface Props {
+  request: FeatureRequest;
+  editable: boolean;
+  live: boolean; // whether the request is neither in quarantine nor in the bin
+}
+
+export function Comments({ request, editable, live }: Props) {
   const comments = useInfiniteQuery(commentsQuery(request.id));
   const client = useQueryClient();
   const list = useRef<HTMLUListElement>(null);
@@ -29,8 +35,8 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
   }
 
   return (
-    <Section title="Comments" count={total}>
-      <Waiting query={comments} />
+    <Section title="Comments" count={total ?? request.comments}>
+      <Waiting query={comments} lines={Math.min(request.comments, 2)} />
       <ul className="comments" ref={list} tabIndex={-1} aria-label="Comments">
         {all.map((comment) => (
           <CommentItem
@@ -45,7 +51,7 @@ export function Comments({ request, editable }: { request: FeatureRequest; edita
       </ul>
       <More query={comments}>Show newer comments</More>
       {comments.data && all.length === 0 && !editable && <p className="quiet small">No comments yet</p>}
-      {editable && <CommentForm request={request} onChanged={changed} />}
+      {editable && <CommentForm request={request} keys={live} onChanged={changed} />}
     </Section>
   );
 }

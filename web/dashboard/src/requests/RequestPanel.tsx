@@ -104,7 +104,7 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
       <Attachments attachments={request.attachments} />
       {box !== "bin" && (
         <>
-          <Comments request={request} editable={editable} />
+          <Comments request={request} editable={editable} live={box === "live"} />
           <Voters request={request} editable={editable && box === "live"} />
           <MergedIn id={request.id} />
           {box === "live" && !request.merged_into_id && <Similar request={request} />}
@@ -126,18 +126,19 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
       <span className="request-back"><Button kind="quiet" small onPress={onClose}><BackIcon />Back</Button></span>
       <span className="request-bar-gap" />
       <CopyButton text={link(id)} label="Copy link to this request">Copy link</CopyButton>
-      {member && request && box === "live" && (
+      {member && box === "live" && (
         <>
           <StatusLinks key={id} id={id} />
           <Button
             kind="quiet"
             small
             icon
+            isDisabled={!request}
             shortcut="#"
             aria-label="Delete request"
             onPress={() => {
               onClose();
-              void remove({ requests: [request] });
+              void remove({ requests: [request!] });
             }}
           >
             <TrashIcon />

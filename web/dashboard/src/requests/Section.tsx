@@ -49,9 +49,9 @@ export function Folded({ title, count, action, children }: Props) {
   );
 }
 
-// Waiting shows that a section loads, or that loading it failed.
+// Waiting shows that a section loads, with as many lines as it will have, or that loading it failed.
 export function Waiting({ query, lines = 2 }: { query: Asked; lines?: number }) {
-  if (query.isPending) return <Skeleton lines={lines} />;
+  if (query.isPending) return lines > 0 ? <Skeleton lines={lines} /> : null;
   if (!query.error || query.data) return null;
   return (
     <div className="request-failure" role="alert">

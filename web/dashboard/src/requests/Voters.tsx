@@ -10,7 +10,7 @@ import { Menu, MenuItem } from "../ui/Menu";
 import { notify, notifyError } from "../ui/notices";
 import { AddVote } from "./AddVote";
 import { DiscardVotes } from "./DiscardVotes";
-import { votesQuery, type NewVote } from "./details";
+import { votesOfPage, votesQuery, type NewVote } from "./details";
 import { place } from "./lists";
 import { nameOf, personOf } from "./person";
 import { PersonLink } from "./PersonLink";
@@ -64,7 +64,7 @@ export function Voters({ request, editable }: { request: FeatureRequest; editabl
         )
       }
     >
-      <Waiting query={votes} />
+      <Waiting query={votes} lines={Math.min(request.votes, votesOfPage)} />
       {votes.data && voters.length === 0 && <p className="quiet small">No votes yet</p>}
       <ul className="lines">
         {voters.map((vote, i) => {

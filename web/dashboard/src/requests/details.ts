@@ -34,10 +34,11 @@ export type Person = Omit<Params<"votes-remove">, "request_id">;
 // NewVote is a person's vote.
 export type NewVote = Omit<Params<"votes-add">, "request_id">;
 
+export const votesOfPage = 10;
 export const votesQuery = (request_id: string) =>
   infiniteQueryOptions({
     queryKey: ["requests", "votes", request_id],
-    queryFn: ({ pageParam: cursor, signal }) => call("votes-list", { request_id, limit: 10, ...(cursor && { cursor }) }, signal),
+    queryFn: ({ pageParam: cursor, signal }) => call("votes-list", { request_id, limit: votesOfPage, ...(cursor && { cursor }) }, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
   });

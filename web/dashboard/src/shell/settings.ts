@@ -5,11 +5,12 @@ interface Settings {
   shortcuts: boolean; // whether single keys run commands
   theme: "system" | "light" | "dark";
   facets: boolean; // whether the inbox shows its filters
+  compact: boolean; // whether rows of the inbox have one line
   unfolded: string[]; // sections of a request that are folded by default, and open here
   dismissed: boolean; // whether the user needs no next steps of an app
 }
 
-const defaults: Settings = { shortcuts: true, theme: "system", facets: true, unfolded: [], dismissed: false };
+const defaults: Settings = { shortcuts: true, theme: "system", facets: false, compact: false, unfolded: [], dismissed: false };
 const key = "gatherkit.settings";
 const listeners = new Set<() => void>();
 let settings = read();

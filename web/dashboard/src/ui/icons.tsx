@@ -86,6 +86,7 @@ export const CopyIcon = icon(
 );
 export const MoreIcon = icon(<path d="M6 12h.01M12 12h.01M18 12h.01" strokeWidth="2.6" />);
 export const FilterIcon = icon(<path d="M4.5 7h15M7.5 12h9M10.5 17h3" />);
+export const SortIcon = icon(<path d="M8 5v13.5M4.5 15.5 8 19l3.5-3.5M16 19V5.5M12.5 8.5 16 5l3.5 3.5" />);
 export const DownloadIcon = icon(<path d="M12 4.5v10.5M7.5 11l4.5 4.5 4.5-4.5M5 19.5h14" />);
 export const ExternalIcon = icon(<path d="M13.5 5H19v5.5M19 5l-8 8M17 14v5H5V7h5" />);
 export const HistoryIcon = icon(<path d="M4.5 12a7.5 7.5 0 1 0 2.4-5.5L4.5 8.8M4.5 4.5v4.3h4.3M12 8v4.3l3 1.8" />);

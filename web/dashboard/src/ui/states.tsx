@@ -40,7 +40,7 @@ export function Failure({ error, onRetry, alone }: { error: Error; onRetry(): vo
 // start, such as submitter.email, because the form has its own name for it.
 export function message(error: unknown): string {
   if (!(error instanceof ApiError)) return "Something went wrong. Reload the page and try again.";
-  const text = error.message.replace(/^[a-z]+[._][a-z._]+ (?=must|is)/, "this ");
+  const text = error.message.replace(/^[a-z]+[._][a-z._]+ (?=must|is)/, "this ").replace(/^url /, "the URL ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -12,7 +12,7 @@ import { Field } from "../ui/Field";
 import { FormError } from "../ui/FormError";
 import { CheckIcon, WarningIcon } from "../ui/icons";
 import { put } from "./data";
-import { formats } from "./format";
+import { formatOf, formats } from "./format";
 import { areas, kindName } from "./kinds";
 
 const allApps = { id: "all", name: "All apps" };
@@ -69,10 +69,10 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           isRequired
           autoComplete="off"
           error={form.errorOf("name")}
-          hint="For example, Support desk."
+          hint="For example, Product channel."
         />
         <Field
-          label="Address"
+          label={formatOf(format).url}
           value={url}
           onChange={setURL}
           isRequired
@@ -80,7 +80,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           inputMode="url"
           spellCheck="false"
           error={form.errorOf("url")}
-          hint="Starts with https://. The address of a chat is a secret."
+          hint={formatOf(format).urlHint}
         />
         <div>
           <Select label="App" value={app} options={[allApps, ...apps]} onChange={setApp} />
@@ -90,7 +90,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
           <Switch
             isSelected={internal}
             onChange={setInternal}
-            hint="Internal comments, links to issues, quarantine and changes of the account."
+            hint="Internal comments, links to issues, spam in quarantine, and changes to your team and settings."
           >
             Include internal events
           </Switch>

@@ -1,1 +1,0 @@
-import{Vn as e}from"./ui-Cj37BUPY.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
