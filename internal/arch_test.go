@@ -39,8 +39,8 @@ var imports = map[string][]string{
 		"internal/pace", "internal/pages", "internal/params", "internal/password", "internal/portal", "internal/rate",
 		"internal/readers",
 		"internal/search", // for texts that are in no database
-		"internal/sessions", "internal/signed", "internal/spam", "internal/static", "internal/store", "internal/team", "internal/tokens",
-		"internal/views",
+		"internal/sessions", "internal/signed", "internal/spam", "internal/static", "internal/store", "internal/team", "internal/templates",
+		"internal/tokens", "internal/views",
 		"internal/visitors", "internal/webhook", "*",
 	},
 	"internal/access":   {},
@@ -118,10 +118,11 @@ var imports = map[string][]string{
 	"internal/team": {
 		"internal/attempts", "internal/changelog", "internal/database", "internal/feedback", "internal/sessions",
 	},
-	"internal/tokens":   {"internal/changelog", "internal/database", "internal/feedback"},
-	"internal/uploads":  {"internal/database", "internal/feedback", "internal/sweep"},
-	"internal/views":    {"internal/database", "internal/feedback"},
-	"internal/visitors": {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/templates": {"internal/database", "internal/feedback"},
+	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
+	"internal/uploads":   {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/views":     {"internal/database", "internal/feedback"},
+	"internal/visitors":  {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/webhook": {
 		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback", "internal/sweep",
 		"code.dny.dev/ssrf", "github.com/prometheus/client_golang",
@@ -131,7 +132,8 @@ var imports = map[string][]string{
 		"internal/attempts", "internal/batch", "internal/board", "internal/changelog", "internal/database", "internal/entries",
 		"internal/events", "internal/fair", "internal/feedback",
 		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
-		"internal/sessions", "internal/sweep", "internal/team", "internal/tokens", "internal/uploads", "internal/views",
+		"internal/sessions", "internal/sweep", "internal/team", "internal/templates", "internal/tokens", "internal/uploads",
+		"internal/views",
 		"internal/visitors", "internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
@@ -148,8 +150,8 @@ var only = map[string]*regexp.Regexp{
 	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|` +
 		`blob/(bucket|credentials)\.go$|calls/|headers/|mcp/|pace/|pages/|remote/|static/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`aside|attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|tokens|uploads|` +
-		`views|visitors|webhook)/)`),
+		`aside|attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|` +
+		`templates|tokens|uploads|views|visitors|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

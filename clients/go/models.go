@@ -1938,6 +1938,66 @@ func (e TagsList200JSONResponseBodyOk) Valid() bool {
 	}
 }
 
+// Defines values for TemplatesCreate200JSONResponseBodyOk.
+const (
+	TemplatesCreate200JSONResponseBodyOkTrue TemplatesCreate200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the TemplatesCreate200JSONResponseBodyOk enum.
+func (e TemplatesCreate200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case TemplatesCreate200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemplatesDelete200JSONResponseBodyOk.
+const (
+	TemplatesDelete200JSONResponseBodyOkTrue TemplatesDelete200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the TemplatesDelete200JSONResponseBodyOk enum.
+func (e TemplatesDelete200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case TemplatesDelete200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemplatesList200JSONResponseBodyOk.
+const (
+	TemplatesList200JSONResponseBodyOkTrue TemplatesList200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the TemplatesList200JSONResponseBodyOk enum.
+func (e TemplatesList200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case TemplatesList200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemplatesUpdate200JSONResponseBodyOk.
+const (
+	TemplatesUpdate200JSONResponseBodyOkTrue TemplatesUpdate200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the TemplatesUpdate200JSONResponseBodyOk enum.
+func (e TemplatesUpdate200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case TemplatesUpdate200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TokensCreate200JSONResponseBodyOk.
 const (
 	TokensCreate200JSONResponseBodyOkTrue TokensCreate200JSONResponseBodyOk = true
@@ -3411,7 +3471,7 @@ type Facets struct {
 // Failure defines model for Failure.
 type Failure struct {
 	Error struct {
-		// Code <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable.
+		// Code <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable.
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
@@ -4903,6 +4963,50 @@ type TagsListResult struct {
 	TotalCount int64 `json:"total_count"`
 }
 
+// Template defines model for Template.
+type Template struct {
+	// Body Markdown, as in comments.
+	Body      string             `json:"body"`
+	CreatedAt time.Time          `json:"created_at"`
+	ID        openapi_types.UUID `json:"id"`
+	Name      string             `json:"name"`
+	UpdatedAt time.Time          `json:"updated_at"`
+}
+
+// TemplateParams defines model for TemplateParams.
+type TemplateParams struct {
+	// ID The template.
+	ID openapi_types.UUID `json:"id"`
+}
+
+// TemplateResult defines model for TemplateResult.
+type TemplateResult struct {
+	Template Template `json:"template"`
+}
+
+// TemplatesCreateParams defines model for TemplatesCreateParams.
+type TemplatesCreateParams struct {
+	// Body Markdown, as in comments.
+	Body string `json:"body"`
+	Name string `json:"name"`
+}
+
+// TemplatesListResult defines model for TemplatesListResult.
+type TemplatesListResult struct {
+	// Templates All of the account, oldest first.
+	Templates []Template `json:"templates"`
+}
+
+// TemplatesUpdateParams defines model for TemplatesUpdateParams.
+type TemplatesUpdateParams struct {
+	// Body Markdown, as in comments.
+	Body *string `json:"body,omitempty"`
+
+	// ID The template.
+	ID   openapi_types.UUID `json:"id"`
+	Name *string            `json:"name,omitempty"`
+}
+
 // TextKind Which text of a request.
 type TextKind string
 
@@ -5940,6 +6044,18 @@ type SetupStatus200JSONResponseBodyOk bool
 // TagsList200JSONResponseBodyOk defines parameters for TagsList.
 type TagsList200JSONResponseBodyOk bool
 
+// TemplatesCreate200JSONResponseBodyOk defines parameters for TemplatesCreate.
+type TemplatesCreate200JSONResponseBodyOk bool
+
+// TemplatesDelete200JSONResponseBodyOk defines parameters for TemplatesDelete.
+type TemplatesDelete200JSONResponseBodyOk bool
+
+// TemplatesList200JSONResponseBodyOk defines parameters for TemplatesList.
+type TemplatesList200JSONResponseBodyOk bool
+
+// TemplatesUpdate200JSONResponseBodyOk defines parameters for TemplatesUpdate.
+type TemplatesUpdate200JSONResponseBodyOk bool
+
 // TokensCreate200JSONResponseBodyOk defines parameters for TokensCreate.
 type TokensCreate200JSONResponseBodyOk bool
 
@@ -6251,6 +6367,15 @@ type SetupStatusJSONRequestBody = SetupStatusParams
 
 // TagsListJSONRequestBody defines body for TagsList for application/json ContentType.
 type TagsListJSONRequestBody = TagsListParams
+
+// TemplatesCreateJSONRequestBody defines body for TemplatesCreate for application/json ContentType.
+type TemplatesCreateJSONRequestBody = TemplatesCreateParams
+
+// TemplatesDeleteJSONRequestBody defines body for TemplatesDelete for application/json ContentType.
+type TemplatesDeleteJSONRequestBody = TemplateParams
+
+// TemplatesUpdateJSONRequestBody defines body for TemplatesUpdate for application/json ContentType.
+type TemplatesUpdateJSONRequestBody = TemplatesUpdateParams
 
 // TokensCreateJSONRequestBody defines body for TokensCreate for application/json ContentType.
 type TokensCreateJSONRequestBody = TokensCreateParams

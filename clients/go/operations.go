@@ -502,6 +502,30 @@ func (c *Client) TagsListAll(ctx context.Context, in TagsListParams) iter.Seq2[T
 	})
 }
 
+// TemplatesCreate calls templates-create: Save a reply template.
+// Needs an access token with the role member or above.
+func (c *Client) TemplatesCreate(ctx context.Context, in TemplatesCreateParams) (TemplateResult, error) {
+	return call[TemplatesCreateParams, TemplateResult](ctx, c, "templates-create", in, false)
+}
+
+// TemplatesDelete calls templates-delete: Delete a reply template.
+// Needs an access token with the role member or above.
+func (c *Client) TemplatesDelete(ctx context.Context, in TemplateParams) (DeletedResult, error) {
+	return call[TemplateParams, DeletedResult](ctx, c, "templates-delete", in, false)
+}
+
+// TemplatesList calls templates-list: List the reply templates of the account.
+// Needs an access token with the role member or above.
+func (c *Client) TemplatesList(ctx context.Context) (TemplatesListResult, error) {
+	return call[struct{}, TemplatesListResult](ctx, c, "templates-list", struct{}{}, false)
+}
+
+// TemplatesUpdate calls templates-update: Change a reply template.
+// Needs an access token with the role member or above.
+func (c *Client) TemplatesUpdate(ctx context.Context, in TemplatesUpdateParams) (TemplateResult, error) {
+	return call[TemplatesUpdateParams, TemplateResult](ctx, c, "templates-update", in, false)
+}
+
 // TokensCreate calls tokens-create: Create a token for a program.
 // Needs an access token with the role viewer or above. Tokens for programs cannot call it.
 func (c *Client) TokensCreate(ctx context.Context, in TokensCreateParams) (TokensCreateResult, error) {

@@ -95,7 +95,7 @@ func (s *service) hostileBodies(o *op) map[string]string {
 	var good map[string]json.RawMessage
 	text := strings.NewReplacer(
 		"{session}", nobodysID, "{user}", nobodysID, "{comment}", nobodysID, "{link}", nobodysID,
-		"{view}", nobodysID, "{mention}", nobodysID, "{spam}", nobodysID,
+		"{view}", nobodysID, "{template}", nobodysID, "{mention}", nobodysID, "{spam}", nobodysID,
 		"{held}", nobodysID, "{remark}", nobodysID,
 		"{invite}", "junk", "{setup}", "junk",
 	).Replace(s.filled(sample(s.t, o.name)))

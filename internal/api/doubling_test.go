@@ -244,6 +244,7 @@ func (s *sized) makers() map[string]func() string {
 		"session":       func() string { return s.session("owner") },
 		"user":          func() string { return s.user("viewer") },
 		"view":          func() string { return s.view("owner") },
+		"template":      func() string { return s.template("owner") },
 		"mention":       func() string { return s.mention("owner") },
 		"token":         func() string { return first(s.token("owner", `{"name":"CI","scope":"viewer"}`)) },
 		"webhook":       func() string { return s.webhook("owner") },

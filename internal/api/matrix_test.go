@@ -75,6 +75,10 @@ var samples = map[string]string{
 	"webhooks-rewind":         `{"id":"{webhook}","after":0}`,
 	"users-list":              `{}`,
 	"audit-list":              `{}`,
+	"templates-list":          `{}`,
+	"templates-create":        `{"name":"T","body":"B"}`,
+	"templates-update":        `{"id":"{template}","name":"T2"}`,
+	"templates-delete":        `{"id":"{template}"}`,
 	"views-list":              `{}`,
 	"views-create":            `{"name":"V","filter":{"status":"opened"}}`,
 	"views-update":            `{"id":"{view}","name":"V2"}`,
@@ -172,6 +176,7 @@ func TestRoles(t *testing.T) {
 					s.names["user"], s.names["view"], s.names["mention"] = s.user("viewer"), s.view(string(role)), s.mention(string(role))
 					s.names["token"], _ = s.token(string(role), `{"name":"CI","scope":"viewer"}`)
 					s.names["webhook"], s.names["entry"] = s.webhook("owner"), s.entry("owner", s.names["app"])
+					s.names["template"] = s.template("owner")
 					s.addRemarks()
 				}
 				body := strings.ReplaceAll(sample(t, o.name), "grace@", account+".grace@")

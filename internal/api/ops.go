@@ -16,7 +16,7 @@ import (
 // parameter, so listing an operation with the wrong guard does not compile.
 func (a *API) operations() []op {
 	return slices.Concat(a.accessOperations(), a.requestOperations(), a.readerOperations(), a.portalOperations(), a.entryOperations(),
-		a.personalOperations(), a.teamOperations())
+		a.templateOperations(), a.personalOperations(), a.teamOperations())
 }
 
 func (a *API) accessOperations() []op {
@@ -140,6 +140,17 @@ func (a *API) portalOperations() []op {
 		widget("widget-request", "Get a feature request on the app's portal, with its comments", a.widgetRequest).reading(),
 		widget("widget-comment", "Comment on a feature request as on the app's portal", a.widgetComment),
 		widget("widget-portal-link", "Create an address that signs a person in to the portal once", a.widgetPortalLink),
+	}
+}
+
+// templateOperations are about texts for public replies.
+func (a *API) templateOperations() []op {
+	const member = feedback.RoleMember
+	return []op{
+		bearer("templates-list", member, "List the reply templates of the account", a.templatesList),
+		bearer("templates-create", member, "Save a reply template", a.templatesCreate),
+		bearer("templates-update", member, "Change a reply template", a.templatesUpdate),
+		bearer("templates-delete", member, "Delete a reply template", a.templatesDelete),
 	}
 }
 

@@ -59,8 +59,8 @@ var reads = map[string][]string{
 	"widget-my-requests":      {`{"reader":"` + browser + `"}`},
 	// These show no requests.
 	"widget-create-upload": nil, "widget-my-link": nil, "widget-reply": nil, "widget-comment": nil, "widget-portal-link": nil,
-	"people-blocked": nil,
-	"views-create":   nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
+	"people-blocked": nil, "templates-list": nil, "templates-create": nil, "templates-update": nil, "templates-delete": nil,
+	"views-create": nil, "views-update": nil, "views-delete": nil, "mentions-read": nil,
 	"webhooks-create": nil, "webhooks-list": nil, "webhooks-get": nil, "webhooks-update": nil, "webhooks-delete": nil, "webhooks-secret": nil,
 	"webhooks-test": nil, "webhooks-attempts": nil, "webhooks-rewind": nil, "webhooks-resend": nil, // see TestQuarantine of package webhook
 	"tokens-create": nil, "tokens-list": nil, "tokens-revoke": nil, "digest-get": nil, "digest-set": nil,

@@ -27,7 +27,7 @@ var severalLines = []string{
 	"views-create filter.tag", "views-update filter.tag", "widget-board tag",
 	"requests-bulk-update set.remove_tags",
 	"widget-reply body", "mine-reply body", "widget-comment body", "apps-update-settings settings.portal.intro",
-	"entries-create body", "entries-update body",
+	"entries-create body", "entries-update body", "templates-create body", "templates-update body",
 }
 
 // cleanedFields are the parameters that are turned into a single line.

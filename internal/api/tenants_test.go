@@ -44,7 +44,8 @@ func TestTenants(t *testing.T) {
 		own := map[string]string{
 			"app": s.names["app"], "request": s.names["request"], "other_request": s.names["other_request"],
 			"comment": s.comment(feedback.RoleOwner), "link": s.issueLink(), "spam": s.submitSpam("Spam"), "session": s.session("owner"),
-			"view": s.view("owner"), "mention": s.mention("owner"), "token": first(s.token("owner", `{"name":"CI","scope":"viewer"}`)),
+			"view": s.view("owner"), "template": s.template("owner"), "mention": s.mention("owner"),
+			"token":   first(s.token("owner", `{"name":"CI","scope":"viewer"}`)),
 			"webhook": s.webhook("owner"), "entry": s.entry("owner", s.names["app"]),
 			"held": s.names["held"], "remark": s.names["remark"], "user": s.user("viewer"), "file": s.send("key", "a.txt", "words"),
 		}
@@ -53,7 +54,7 @@ func TestTenants(t *testing.T) {
 		random := feedback.NewIDs(s.clock.Now, bytes.NewReader(bytes.Repeat([]byte{7}, 1<<10))).New().String()
 		deleted := strings.NewReplacer(
 			"{app}", doomed, "{request}", random, "{other_request}", random, "{comment}", random, "{link}", random,
-			"{view}", random, "{mention}", random, "{token}", random, "{webhook}", random, "{entry}", random,
+			"{view}", random, "{template}", random, "{mention}", random, "{token}", random, "{webhook}", random, "{entry}", random,
 			"{held}", random, "{remark}", random,
 			"{status_link}", ownLink, "{receiver}", s.names["receiver"], "{spam}", random, "{session}", random, "{user}", random, "{file}", random,
 		)
@@ -105,7 +106,8 @@ func (s *service) strangers() *strings.Replacer {
 	}
 	comment := s.must("comments-create", "stranger", `{"request_id":"`+names[5]+`","body":"B"}`)["comment"].(map[string]any)
 	link := s.must("links-add", "stranger", `{"request_id":"`+names[5]+`","url":"https://a.example"}`)["link"].(map[string]any)
-	names = append(names, "{comment}", comment["id"].(string), "{link}", link["id"].(string), "{view}", s.view("stranger"),
+	names = append(names, "{comment}", comment["id"].(string), "{link}", link["id"].(string),
+		"{view}", s.view("stranger"), "{template}", s.template("stranger"),
 		"{token}", first(s.token("stranger", `{"name":"CI","scope":"viewer"}`)),
 		"{webhook}", s.webhook("stranger"), "{entry}", s.entry("stranger", app["id"].(string)),
 		"{status_link}", s.statusLink("stranger", names[5]), "{receiver}", s.names["receiver"],
@@ -124,6 +126,12 @@ func (s *service) webhook(who string) string {
 func (s *service) view(who string) string {
 	s.t.Helper()
 	return s.must("views-create", who, `{"name":"V"}`)["view"].(map[string]any)["id"].(string)
+}
+
+// template returns the id of a new reply template of the account of a user.
+func (s *service) template(who string) string {
+	s.t.Helper()
+	return s.must("templates-create", who, `{"name":"T","body":"B"}`)["template"].(map[string]any)["id"].(string)
 }
 
 // issueLink returns the id of a new link of {request}.

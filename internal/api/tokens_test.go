@@ -63,7 +63,7 @@ func TestTokenRoles(t *testing.T) {
 						if kind == tokens.Service && scope != feedback.RoleViewer { // it may change only its own
 							s.names["comment"] = s.commentBy("program")
 						}
-						s.names["entry"] = s.entry("owner", s.names["app"])
+						s.names["entry"], s.names["template"] = s.entry("owner", s.names["app"]), s.template("owner")
 						s.addRemarks()
 					}
 					got := s.call(o.name, "program", s.filled(sample(t, o.name)))
@@ -105,6 +105,7 @@ func TestTokenOfOneApp(t *testing.T) {
 		}
 		fill()
 		s.names["view"], s.names["mention"], s.names["webhook"] = s.view("owner"), s.mention("owner"), s.webhook("owner")
+		s.names["template"] = s.template("owner")
 		_, s.names["program"] = s.token("owner", `{"name":"CI","scope":"admin","app_id":"{app}"}`)
 		_, s.names["others_program"] = s.token("owner", `{"name":"CI","scope":"admin","app_id":"`+other["id"].(string)+`"}`)
 		random := feedback.NewIDs(s.clock.Now, strings.NewReader(strings.Repeat("r", 1<<10))).New().String()

@@ -118,12 +118,13 @@ var (
 		"The user was not found.")
 	ErrJoinLinkNotFound = newError(404, "auth.link_not_found",
 		"This link has expired or was already used; ask for a new one.")
-	ErrLinkNotFound    = newError(404, "links.not_found", "The request has no such link; it may have been removed.")
-	ErrEntryNotFound   = newError(404, "entries.not_found", "The entry of the changelog was not found.")
-	ErrViewNotFound    = newError(404, "views.not_found", "The view was not found.")
-	ErrTokenNotFound   = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
-	ErrWebhookNotFound = newError(404, "webhooks.not_found", "The webhook was not found.")
-	ErrEventNotFound   = newError(404, "webhooks.event_not_found",
+	ErrLinkNotFound     = newError(404, "links.not_found", "The request has no such link; it may have been removed.")
+	ErrEntryNotFound    = newError(404, "entries.not_found", "The entry of the changelog was not found.")
+	ErrViewNotFound     = newError(404, "views.not_found", "The view was not found.")
+	ErrTemplateNotFound = newError(404, "templates.not_found", "The template was not found.")
+	ErrTokenNotFound    = newError(404, "tokens.not_found", "The token was not found; it may have been revoked.")
+	ErrWebhookNotFound  = newError(404, "webhooks.not_found", "The webhook was not found.")
+	ErrEventNotFound    = newError(404, "webhooks.event_not_found",
 		"This webhook has no event with that number.")
 	ErrMentionNotFound = newError(404, "mentions.not_found",
 		"The mention was not found; the comment may have changed or be gone.")
@@ -153,6 +154,8 @@ var (
 		"There can be at most 1,000 apps; delete one first.")
 	ErrTooManyViews = newError(409, "views.too_many",
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
+	ErrTooManyTemplates = newError(409, "templates.too_many",
+		"There can be at most 100 templates; delete one first.")
 	ErrTooManyTokens = newError(409, "tokens.too_many",
 		"There can be at most 50 service tokens, and 50 tokens of each user; revoke one first.")
 	ErrTooManyWebhooks = newError(409, "webhooks.too_many",
@@ -201,11 +204,11 @@ func Codes() []*Error {
 		ErrPortalNotFound, ErrTicketNotFound, ErrSignInNeeded, ErrBlocked,
 		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
-		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound,
+		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound, ErrTemplateNotFound,
 		ErrEntryNotFound, ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
-		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyApps, ErrTooManyViews, ErrTooManyTokens, ErrTooManyLinks,
-		ErrTooManyWebhooks,
+		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyApps, ErrTooManyViews,
+		ErrTooManyTemplates, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks,
 		ErrPositionAhead, ErrIdempotencyMismatch, ErrNothingAsked, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
 		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,

@@ -53,6 +53,7 @@ portal_links account_id beside accounts
 portals slug
 purges account_id beside accounts
 readers account_id beside accounts
+reply_templates account_id beside accounts
 request_counts account_id beside accounts
 request_links account_id beside accounts
 request_tags account_id beside accounts

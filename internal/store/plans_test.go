@@ -22,8 +22,14 @@ func TestPlans(t *testing.T) {
 		b.Exec(`INSERT INTO views (account_id, owner_id, id, name, filter, sort, position, created_at, updated_at)
 			SELECT account_id, id, id, 'Open', '{}', 'newest', 1, 0, 0 FROM users`)
 		b.Exec("INSERT INTO default_views (account_id, user_id, view_id) SELECT account_id, owner_id, id FROM views")
+		b.Exec(`INSERT INTO reply_templates (account_id, id, name, body, created_at, updated_at)
+			SELECT a.account_id, r.id, 'T', 'B', 0, 0 FROM accounts a CROSS JOIN (SELECT id FROM requests LIMIT 20) AS r`)
 		b.Analyze()
 		primary := primaryKeys(at)
+		templates := func(s *store.Store) error {
+			_, err := s.Templates.List(ctx, b.Acme.ID)
+			return err
+		}
 		user := *b.UserOf(b.Acme)
 		views := func(s *store.Store) error {
 			_, err := s.Views.List(ctx, b.Acme.ID, user)
@@ -69,6 +75,7 @@ func TestPlans(t *testing.T) {
 				_, err := s.Request(ctx, b.Acme.ID, id)
 				return storetest.Except(err, feedback.ErrRequestNotFound)
 			}},
+			{"templates", "FROM reply_templates", "reply_templates", []string{primary("reply_templates")}, templates},
 			{"saved views", "FROM views", "views", []string{primary("views")}, views},
 			{"first view", "FROM views", "default_views", []string{primary("default_views")}, views},
 			{"purged requests", "SELECT id FROM requests", "requests", []string{"requests_app"}, purge},

@@ -31,6 +31,7 @@ import (
 	"gatherkit/internal/readers"
 	"gatherkit/internal/sessions"
 	"gatherkit/internal/team"
+	"gatherkit/internal/templates"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/uploads"
 	"gatherkit/internal/views"
@@ -71,21 +72,22 @@ type Store struct {
 	Index *index.Index // lists, searches and counts requests
 	Views *views.Views // saved views of the list of requests
 
-	Board    *board.Boards    // what visitors of portals see
-	Entries  *entries.Entries // of changelogs
-	Links    *links.Links     // of requests
-	Mail     *mail.Mail
-	Mentions *mentions.Mentions
-	Readers  *readers.Readers // people outside, who hear back
-	Sessions *sessions.Sessions
-	SetAside *aside.List // background work that failed
-	Team     *team.Team
-	Tokens   *tokens.Tokens // of programs
-	Uploads  *uploads.Uploads
-	Visitors *visitors.Visitors // of portals
-	Events   *events.Events     // the feed of changes
-	Waiters  *events.Waiters
-	Webhooks *webhook.Webhooks
+	Templates *templates.Templates // of replies
+	Board     *board.Boards        // what visitors of portals see
+	Entries   *entries.Entries     // of changelogs
+	Links     *links.Links         // of requests
+	Mail      *mail.Mail
+	Mentions  *mentions.Mentions
+	Readers   *readers.Readers // people outside, who hear back
+	Sessions  *sessions.Sessions
+	SetAside  *aside.List // background work that failed
+	Team      *team.Team
+	Tokens    *tokens.Tokens // of programs
+	Uploads   *uploads.Uploads
+	Visitors  *visitors.Visitors // of portals
+	Events    *events.Events     // the feed of changes
+	Waiters   *events.Waiters
+	Webhooks  *webhook.Webhooks
 
 	db   *database.DB
 	now  func() time.Time
@@ -136,7 +138,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ids, list := feedback.NewIDs(o.Now, o.Rand), aside.New(db, o.Log, o.Now)
 	s := &Store{
 		Index: index.New(db, o.Now, list), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
-		Readers: readers.New(db, o.Now, o.Rand, readApp), Sessions: sessions.New(db, o.Now, o.Rand, ids),
+		Templates: templates.New(db, o.Now, ids),
+		Readers:   readers.New(db, o.Now, o.Rand, readApp), Sessions: sessions.New(db, o.Now, o.Rand, ids),
 		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),

@@ -1384,6 +1384,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/templates-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a reply template
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["templates-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete a reply template
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["templates-delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the reply templates of the account
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["templates-list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a reply template
+         * @description Needs an access token with the role member or above.
+         */
+        post: operations["templates-update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tokens-create": {
         parameters: {
             query?: never;
@@ -3055,7 +3135,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -4390,6 +4470,46 @@ export interface components {
              */
             total_count: number;
         };
+        Template: {
+            /** @description Markdown, as in comments. */
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        TemplateParams: {
+            /**
+             * Format: uuid
+             * @description The template.
+             */
+            id: string;
+        };
+        TemplateResult: {
+            template: components["schemas"]["Template"];
+        };
+        TemplatesCreateParams: {
+            /** @description Markdown, as in comments. */
+            body: string;
+            name: string;
+        };
+        TemplatesListResult: {
+            /** @description All of the account, oldest first. */
+            templates: components["schemas"]["Template"][];
+        };
+        TemplatesUpdateParams: {
+            /** @description Markdown, as in comments. */
+            body?: string;
+            /**
+             * Format: uuid
+             * @description The template.
+             */
+            id: string;
+            name?: string;
+        };
         /**
          * @description Which text of a request.
          * @enum {string}
@@ -5364,6 +5484,12 @@ export type Tag = components['schemas']['Tag'];
 export type TagFacet = components['schemas']['TagFacet'];
 export type TagsListParams = components['schemas']['TagsListParams'];
 export type TagsListResult = components['schemas']['TagsListResult'];
+export type Template = components['schemas']['Template'];
+export type TemplateParams = components['schemas']['TemplateParams'];
+export type TemplateResult = components['schemas']['TemplateResult'];
+export type TemplatesCreateParams = components['schemas']['TemplatesCreateParams'];
+export type TemplatesListResult = components['schemas']['TemplatesListResult'];
+export type TemplatesUpdateParams = components['schemas']['TemplatesUpdateParams'];
 export type TextKind = components['schemas']['TextKind'];
 export type Theme = components['schemas']['Theme'];
 export type Today = components['schemas']['Today'];
@@ -10995,6 +11121,256 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["TagsListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "templates-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Planned",
+                 *       "body": "Thank you! We plan this for **next quarter**."
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplatesCreateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "template": {
+                     *           "id": "019b76da-a800-7c1e-8e52-471fbdd7db91",
+                     *           "name": "Planned",
+                     *           "body": "Thank you! We plan this for **next quarter**.",
+                     *           "created_at": "2026-01-01T00:00:01.000Z",
+                     *           "updated_at": "2026-01-01T00:00:01.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["TemplateResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "templates-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019b76da-a800-7095-85ff-f443f20e3d86"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "deleted": true,
+                     *         "id": "019b76da-a800-7095-85ff-f443f20e3d86"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["DeletedResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "templates-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "templates": [
+                     *           {
+                     *             "id": "019b76da-a800-7095-85ff-f443f20e3d86",
+                     *             "name": "Planned",
+                     *             "body": "Thank you! We plan this for **next quarter**.",
+                     *             "created_at": "2026-01-01T00:00:01.000Z",
+                     *             "updated_at": "2026-01-01T00:00:01.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["TemplatesListResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "templates-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019b76da-a800-7095-85ff-f443f20e3d86",
+                 *       "name": "On the roadmap"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplatesUpdateParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "template": {
+                     *           "id": "019b76da-a800-7095-85ff-f443f20e3d86",
+                     *           "name": "On the roadmap",
+                     *           "body": "Thank you! We plan this for **next quarter**.",
+                     *           "created_at": "2026-01-01T00:00:01.000Z",
+                     *           "updated_at": "2026-01-01T00:00:02.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["TemplateResult"];
                     };
                 };
             };

@@ -2,7 +2,7 @@ import type { Box, Request as FeatureRequest, Role, Status } from "../../../../c
 import type { Params } from "./send";
 
 export type {
-  App, Attachment, Attempt, Comment, Link, Member, Token, Unsent, View, Vote, Webhook,
+  App, Attachment, Attempt, Comment, Link, Member, Template, Token, Unsent, View, Vote, Webhook,
 } from "../../../../clients/ts/src/client";
 export type { Box, FeatureRequest, Role, Status };
 export type Where = Omit<Params<"requests-list">, "cursor" | "limit" | "sort">;

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState, type FormEvent, type KeyboardEvent, type RefObject } from "react";
+import { lazy, Suspense, useRef, useState, type FormEvent, type KeyboardEvent, type RefObject } from "react";
 
 import { call, type Params } from "../api/call";
 import { usersQuery } from "../api/queries";
@@ -7,12 +7,16 @@ import type { FeatureRequest } from "../api/types";
 import { useCommands } from "../shell/commands";
 import { fromField } from "../text/mentions";
 import { Button } from "../ui/Button";
+import { HoldKeys } from "../ui/HoldKeys";
 import { Segments } from "../ui/Segments";
 import { sends } from "../ui/sends";
 import { message } from "../ui/states";
 import { useDraft } from "./draft";
 import { MentionField } from "./MentionField";
 import { QuietSwitch, SeenBy } from "./SeenBy";
+import { TemplateMenu } from "./TemplateMenu";
+
+const TemplatesDialog = lazy(() => import("./TemplatesDialog"));
 
 type Changed = (more: number) => Promise<void>;
 type Visibility = Pick<Params<"comments-create">, "visibility" | "quiet">;
@@ -29,6 +33,7 @@ export function CommentForm({ request, keys, onChanged }: Props) {
   const reply = useDraft("reply." + request.id);
   const [open, setOpen] = useState(false); // whether it is public; each comment starts as internal
   const [body, setBody] = open ? reply : internal;
+  const [templates, setTemplates] = useState(false); // whether they are edited
   const form = useRef<HTMLFormElement>(null);
   const toBody = useBody();
   const write = (open: boolean) => {
@@ -40,15 +45,20 @@ export function CommentForm({ request, keys, onChanged }: Props) {
     { name: "Reply publicly", group: "Requests", keys: ["r"], run: () => write(true) },
   ] : []);
   return (
-    <CommentFields
-      request={request} body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment" form={form}
-      send={async (visibility) => {
-        await call("comments-create", { request_id: request.id, body: await toBody(body), ...visibility });
-        setBody("");
-        setOpen(false);
-        await onChanged(1);
-      }}
-    />
+    <>
+      <CommentFields
+        request={request} body={body} onBody={setBody} open={open} onOpen={setOpen} label="Comment" form={form}
+        onTemplates={() => setTemplates(true)}
+        send={async (visibility) => {
+          await call("comments-create", { request_id: request.id, body: await toBody(body), ...visibility });
+          setBody("");
+          setOpen(false);
+          await onChanged(1);
+        }}
+      />
+      {/* outside of the form, which would send the reply when a template is saved */}
+      {templates && <Suspense fallback={<HoldKeys />}><TemplatesDialog onClose={() => setTemplates(false)} /></Suspense>}
+    </>
   );
 }
 
@@ -72,10 +82,11 @@ interface Fields {
   saved?: string; // the text of an existing comment
   form?: RefObject<HTMLFormElement | null>;
   seen?: boolean; // whether it is public already, so that nobody is told
+  onTemplates?(): void; // edits them
   onCancel?(): void;
 }
 
-export function CommentFields({ request, label, body, onBody, open, onOpen, send, saved, form, seen, onCancel }: Fields) {
+export function CommentFields({ request, label, body, onBody, open, onOpen, send, saved, form, seen, onTemplates, onCancel }: Fields) {
   const [quiet, setQuiet] = useState(false);
   const [error, setError] = useState<unknown>();
   const [sending, setSending] = useState(false);
@@ -93,6 +104,11 @@ export function CommentFields({ request, label, body, onBody, open, onOpen, send
     } finally {
       setSending(false);
     }
+  }
+
+  function insert(text: string) {
+    onBody(body.trim() ? `${body.trimEnd()}\n\n${text}` : text);
+    setTimeout(() => form?.current?.querySelector("textarea")?.focus(), 0); // after the menu has closed
   }
 
   function keys(event: KeyboardEvent) {
@@ -120,6 +136,7 @@ export function CommentFields({ request, label, body, onBody, open, onOpen, send
       />
       <div className="row">
         {open && !seen && <QuietSwitch quiet={quiet} onQuiet={setQuiet} />}
+        {open && onTemplates && <TemplateMenu onChoose={insert} onEdit={onTemplates} />}
         <span className="request-bar-gap" />
         {onCancel && (
           <Button small kind="quiet" onPress={onCancel}>

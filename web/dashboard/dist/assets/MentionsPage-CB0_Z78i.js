@@ -1,1 +1,0 @@
-export{o as default}from"./pages-Dj8ELxB7.js";
