@@ -119,7 +119,7 @@ test('the checklist of a new app says what the service knows, turns the rest on,
   assert.equal((await settings()).widget.allow_file_uploads, true)
   assert.equal(await page.evaluate(() => document.activeElement.id), 'main')
   const next = page.getByRole('region', { name: 'Next steps' })
-  for (const name of ['Invite your team', 'Send news to Slack', 'Identify people']) {
+  for (const name of ['Invite your team', 'Connect Slack', 'Identify people']) {
     await next.getByRole('listitem').filter({ hasText: `To do: ${name}` }).waitFor()
   }
   await look(page, 'app-next')

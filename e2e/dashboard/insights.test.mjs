@@ -156,7 +156,7 @@ test('the headline names what is still to be decided or built', async (t) => {
   await headline.getByRole('link').first().click()
   await page.getByRole('option').first().waitFor()
   assert.match(await page.getByRole('option').first().innerText(), /Wish, in_progress/)
-  for (const [status, says] of [['in_progress', 'Wish, opened has 2 votes.'], ['opened', 'All requests are closed.']]) {
+  for (const [status, says] of [['in_progress', 'Wish, opened has 2 votes.'], ['opened', 'There are no open requests.']]) {
     await ada.call('requests-update', { id: made[status], status: 'completed' })
     await page.goto(`/insights?app=${app.id}`)
     await headline.getByText(says).waitFor()

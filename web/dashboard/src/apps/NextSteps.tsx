@@ -23,7 +23,7 @@ export function NextSteps({ app, latest }: { app: App; latest: FeatureRequest | 
     },
     {
       done: webhooks.length > 0,
-      title: "Send news to Slack or another tool",
+      title: "Connect Slack or another tool",
       hint: "A channel hears about new requests and changes.",
       action: <Link to="/team/webhooks" className="button button-small">Connect</Link>,
     },

@@ -11,7 +11,7 @@ export interface Ranking {
 // rankingOf takes unfinished requests, those with the most votes first.
 export function rankingOf(byVotes: FeatureRequest[]): Ranking {
   const [first, second, third] = byVotes;
-  if (!first) return sentence("All requests are closed.");
+  if (!first) return sentence("There are no open requests.");
   if (first.votes < 2) return sentence(second ? "No request stands out yet." : "There is only one open request.");
   const votes = count(first.votes, "vote");
   if (!second || first.votes > second.votes) {
