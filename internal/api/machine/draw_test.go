@@ -39,6 +39,7 @@ var drawn = []string{
 	"auth-change-password", "users-list", "setup-create-owner", "setup-status", "auth-nothing",
 	"sessions-list", "audit-list", "events-list", "events-list", "events-list",
 	"views-create", "views-create", "views-update", "views-update", "views-update", "views-delete", "views-list",
+	"templates-create", "templates-create", "templates-update", "templates-list", "templates-delete",
 	"mentions-list", "mentions-list", "mentions-read", "mentions-read",
 	"webhooks-create", "webhooks-create", "webhooks-update", "webhooks-update", "webhooks-list", "webhooks-get", "webhooks-secret",
 	"webhooks-test", "webhooks-attempts", "webhooks-attempts", "webhooks-resend", "webhooks-resend", "webhooks-rewind", "webhooks-rewind",
@@ -140,7 +141,8 @@ func (m *machine) step() {
 		operation = "users-invite"
 	}
 	area, verb, _ := strings.Cut(operation, "-")
-	missing := area == "views" && len(m.views) == 0 || area == "tokens" && len(m.programs) == 0 ||
+	missing := area == "views" && len(m.views) == 0 || area == "templates" && len(m.templates) == 0 ||
+		area == "tokens" && len(m.programs) == 0 ||
 		area == "webhooks" && len(m.webhooks) == 0 || area == "entries" && len(m.entries) == 0
 	if missing && verb != "list" && m.often("one is created before") {
 		operation = area + "-create"

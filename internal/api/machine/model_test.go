@@ -13,7 +13,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type object = map[string]any
 
-// model is the state that the service should have. Nothing is removed from its lists but views and webhooks, so
+// model is the state that the service should have. Nothing is removed from its lists but views, templates and webhooks, so
 // their order is the order of creation. Ids and secrets are names.
 type model struct {
 	now         func() time.Time
@@ -34,6 +34,7 @@ type model struct {
 	entries     []*entry
 	remarks     []*remark // comments that were held
 	views       []*view   // in the order that users give them
+	templates   []*template
 	webhooks    []*endpoint
 	expects     []expected        // calls that the receiver should get
 	eventIDs    map[string]string // by account and number

@@ -99,7 +99,8 @@ func (s *service) clear(t *rapid.T) {
 		"request_words", "word_counts", "indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks",
 		"index_ids", "index_postings", "index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
-		"views", "default_views", "access_tokens", "webhooks", "webhook_retries", "webhook_attempts", "readers", "status_links",
+		"views", "default_views", "reply_templates",
+		"access_tokens", "webhooks", "webhook_retries", "webhook_attempts", "readers", "status_links",
 		"mail_people", "mail_follows", "mails", "mail_positions", "mail_digests", "mail_server", "entries", "entry_requests",
 		"portals", "portal_hosts", "portal_links", "visitor_tokens", "blocked_people", "held_comments",
 	}

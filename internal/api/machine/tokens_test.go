@@ -44,9 +44,9 @@ func (m *model) sessionOf(secret string) *session {
 }
 
 // stored reports whether the service still has the token. It removes those of removed users and of
-// deleted apps.
+// deleted apps, and those that are revoked before they are used.
 func (p *program) stored() bool {
-	return (p.user == nil || !p.user.gone) && (p.of == nil || p.of.live())
+	return (p.user == nil || !p.user.gone) && (p.of == nil || p.of.live()) && (p.revoked.IsZero() || !p.used.IsZero())
 }
 
 func (p *program) known() bool { return p.stored() && p.revoked.IsZero() }

@@ -316,6 +316,9 @@ func (m *machine) id(c aCall, name string) any {
 	if name == "id" && strings.HasPrefix(c.operation, "views-") {
 		return m.viewID(c)
 	}
+	if name == "id" && strings.HasPrefix(c.operation, "templates-") {
+		return m.templateID(c)
+	}
 	if name == "id" && strings.HasPrefix(c.operation, "comments-") {
 		return m.commentID(c)
 	}
