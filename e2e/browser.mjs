@@ -15,7 +15,7 @@ export const some = (list, n) => PROOF ? list : list.slice(0, n)
 
 // patience is how long a test waits for something, in milliseconds. It is much longer than a busy
 // machine needs, so that tests fail only if something does not happen, not if it is late.
-export const patience = 600_000
+export const patience = Number(process.env.PATIENCE ?? 600_000)
 
 // launch starts a browser without background network traffic.
 export async function launch() {

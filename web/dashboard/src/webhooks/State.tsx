@@ -5,7 +5,7 @@ import { appsQuery } from "../api/queries";
 import type { Webhook } from "../api/types";
 import { CheckIcon, WarningIcon } from "../ui/icons";
 import { ago, count, moment, number, Time } from "../ui/marks";
-import { formatName, hostOf } from "./format";
+import { formatOf, hostOf } from "./format";
 
 // State says in words how well the deliveries work.
 export function State({ webhook: { state, health } }: { webhook: Webhook }) {
@@ -43,7 +43,7 @@ export function Facts({ webhook }: { webhook: Webhook }) {
       {last_error && state !== "disabled" && <p className="small">Last error: {last_error}</p>}
       <p className="quiet small hook-facts">
         <span>{hostOf(url)}</span>
-        <span>{formatName(format)}</span>
+        <span>{formatOf(format).name}</span>
         <span>{app_id ? (apps?.find(({ id }) => id === app_id)?.name ?? "One app") : "All apps"}</span>
         <span>{last_success_at ? <>Last success <Time at={last_success_at} /></> : "No success yet"}</span>
         {!delivering && behind > 0 && <span>{number(behind)} behind</span>}

@@ -41,9 +41,7 @@ export const formats: Format[] = [
   },
 ];
 
-export const formatOf = (format: Webhook["format"]): Format => formats.find(({ id }) => id === format) ?? formats[0]!;
-
-export const formatName = (format: Webhook["format"]): string | undefined => formats.find(({ id }) => id === format)?.name;
+export const formatOf = (format: Webhook["format"]): Format => formats.find(({ id }) => id === format)!;
 
 // hostOf returns the host of an address. The rest is a secret of chats.
 export const hostOf = (url: string): string | undefined => url.split(/[/?]/)[2];
