@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -117,16 +116,13 @@ func (r rig) addTenants(ctx context.Context, n int) (tenants []tenant, err error
 
 func addTenant(ctx context.Context, s *store.Store, i int) (t tenant, err error) {
 	name := fmt.Sprintf("Account %d", i)
-	owner := team.NewUser{Email: fmt.Sprintf("owner%d@example.com", i), Name: name, Role: feedback.RoleOwner, PasswordHash: "none"}
-	account, user, err := s.Team.AddUser(ctx, name, owner)
+	owner := team.NewUser{Email: fmt.Sprintf("owner%d@example.com", i), Name: name, PasswordHash: "none"}
+	created, err := s.CreateAccounts(ctx, []store.NewAccount{{Name: name, Owner: owner, App: "App"}})
 	if err != nil {
 		return t, err
 	}
-	app, err := s.AddApp(ctx, account.ID, "App", feedback.Command())
-	if err != nil {
-		return t, err
-	}
-	who := sessions.Credentials{AccountID: account.ID, UserID: user.ID, PasswordHash: owner.PasswordHash}
+	account := created[0]
+	who := sessions.Credentials{AccountID: account.ID, UserID: account.Owner.ID, PasswordHash: owner.PasswordHash}
 	_, tokens, err := s.Sessions.Open(ctx, who, nil, "")
-	return tenant{app.APIKey, tokens.Access}, err
+	return tenant{account.App.APIKey, tokens.Access}, err
 }

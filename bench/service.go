@@ -109,7 +109,7 @@ func (s *service) start(ctx context.Context) error {
 // and an app.
 func startService(ctx context.Context, binary string, store []string, account string) (*service, error) {
 	email := account + "@example.com"
-	args := []string{"user", "add", "--account=" + account, "--email=" + email, "--name=Ada", "--password-stdin"}
+	args := []string{"user", "add", "--new-account", "--account=" + account, "--email=" + email, "--name=Ada", "--password-stdin"}
 	add := exec.CommandContext(ctx, binary, append(args, store...)...)
 	add.Stdin = strings.NewReader(secret)
 	if out, err := add.CombinedOutput(); err != nil {

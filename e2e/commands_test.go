@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,15 +40,20 @@ func alter(t *testing.T, place storetest.Place, statement string) {
 func TestUserCommands(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		user := func(args ...string) []string { return append(append([]string{"user"}, args...), program.At(place)...) }
-		add := func(email string) []string { return user("add", "--account=Acme", "--name=Ada", "--email="+email) }
+		add := func(email string) []string {
+			return user("add", "--account=Acme", "--role=viewer", "--name=Ada", "--email="+email)
+		}
+		create := func(name string) []string {
+			return user("add", "--new-account", "--account="+name, "--name=Ada", "--email="+program.Email)
+		}
 		program.Succeed(t, append([]string{"migrate"}, program.At(place)...)...)
 		if got := program.Succeed(t, user("list")...); got != "There are no users yet; add one with gatherkit user add.\n" {
 			t.Errorf("list: %q", got)
 		}
 		c := program.NewClient(t, program.Start(t, program.At(place)...))
 
-		printed := regexp.MustCompile(`^Added Ada \(ada@example\.com\) to the account "Acme" with the role owner\.\nPassword: (\S{20,})\n$`).
-			FindStringSubmatch(program.Succeed(t, add(program.Email)...))
+		printed := regexp.MustCompile(`^Created the account "Acme" with the owner Ada \(ada@example\.com\)\.\nPassword: (\S{20,})\n$`).
+			FindStringSubmatch(program.Succeed(t, create("Acme")...))
 		if printed == nil {
 			t.Fatal("user add does not print the expected text")
 		}
@@ -54,6 +61,17 @@ func TestUserCommands(t *testing.T) {
 		account := regexp.MustCompile(`^Acme \([0-9a-f-]{36}\)\n {2}owner {3}ada@example\.com {2}Ada\n$`)
 		if got := program.Succeed(t, user("list")...); !account.MatchString(got) {
 			t.Errorf("list: %q", got)
+		}
+
+		for want, args := range map[string][]string{
+			`there is no account called "Acne"; run gatherkit account list to see all accounts, or add --new-account to create it`: user(
+				"add", "--account=Acne", "--role=admin", "--name=Ada", "--email=eve@example.com"),
+			`an account is called "Acme" already; leave out --new-account to add a user to it`:                        create("Acme"),
+			`a user with the e-mail address ada@example.com already exists; run gatherkit user list to see all users`: create("Globex"),
+		} {
+			if got := fail(t, nil, "", args...); got != want {
+				t.Errorf("gatherkit %q: %q, want %q", args, got, want)
+			}
 		}
 
 		const exists = "a user with the e-mail address ADA@example.com already exists; run gatherkit user list to see all users"
@@ -87,13 +105,159 @@ func TestUserCommands(t *testing.T) {
 		c.Want(t, "auth.invalid_credentials", "auth-login", "", program.Params{"email": program.Email, "password": printed[1]})
 		c.Want(t, "ok", "auth-login", "", program.Params{"email": program.Email, "password": changed})
 
-		added := program.Succeed(t, append(add("eve@example.com"), "--role=viewer")...)
+		added := program.Succeed(t, add("eve@example.com")...)
 		if !strings.Contains(added, `to the account "Acme" with the role viewer`) {
 			t.Errorf("second user: %q", added)
 		}
 		list := program.Succeed(t, user("list")...)
 		if strings.Count(list, "\n") != 3 || !strings.Contains(list, "\n  viewer  eve@example.com  Ada\n") {
 			t.Errorf("list: %q", list)
+		}
+	})
+}
+
+// TestRolesAndRemovals: the operator changes roles and removes users, but leaves each account an owner.
+func TestRolesAndRemovals(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		c := program.NewClient(t, program.Start(t, program.At(place)...))
+		owner := c.Login(t)
+		at := func(args ...string) []string { return append(args, program.At(place)...) }
+		program.Succeed(t, at("user", "add", "--account=Acme", "--role=viewer", "--name=Eve", "--email=eve@example.com")...)
+		printed := program.Succeed(t, at("account", "create", "Globex", "--owner-email=eve@example.com", "--owner-name=Eve", "--public-url=https://f.example")...)
+		if !strings.HasPrefix(printed, "Created the account \"Globex\"") || strings.Contains(printed, "API key") {
+			t.Errorf("account create: %q", printed)
+		}
+
+		const last = `the account "Acme" has no other owner who can log in; make somebody else an owner first`
+		for want, args := range map[string][]string{
+			"users of several accounts have the e-mail address EVE@example.com; name the account with --account": at(
+				"user", "remove", "--email=EVE@example.com"),
+			"no user has the e-mail address bob@example.com; run gatherkit user list to see all users": at(
+				"user", "remove", "--email=bob@example.com"),
+			`there is no account called "Acne"; run gatherkit account list to see all accounts`: at(
+				"user", "role", "--email=eve@example.com", "--account=Acne", "--role=owner"),
+			last: at("user", "role", "--email="+program.Email, "--role=admin"),
+		} {
+			if got := fail(t, nil, "", args...); got != want {
+				t.Errorf("gatherkit %q: %q, want %q", args, got, want)
+			}
+		}
+		if got := fail(t, nil, "", at("user", "remove", "--email="+program.Email)...); got != last {
+			t.Errorf("the last owner: %q", got)
+		}
+
+		const changed = "Eve (eve@example.com) in the account \"Acme\" has the role owner.\n"
+		if got := program.Succeed(t, at("user", "role", "--email=eve@example.com", "--account=Acme", "--role=owner")...); got != changed {
+			t.Errorf("user role: %q", got)
+		}
+		const removed = "Removed Ada (ada@example.com) from the account \"Acme\". All sessions and tokens of the user were ended.\n"
+		if got := program.Succeed(t, at("user", "remove", "--email="+program.Email)...); got != removed {
+			t.Errorf("user remove: %q", got)
+		}
+		c.Want(t, "auth.invalid_token", "auth-me", owner, program.Params{})
+	})
+}
+
+// TestAccountCommands: the operator creates accounts, finds them by their names or ids, and renames them. An account's
+// audit log has it all.
+func TestAccountCommands(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		at := func(args ...string) []string { return append(args, program.At(place)...) }
+		program.AddOwner(t, place)
+		c := program.NewClient(t, program.Start(t, program.At(place)...))
+
+		printed := regexp.MustCompile(`^Created the account "Globex" \(([0-9a-f-]{36})\)\.
+Invitation for eve@example\.com, which works once until 20\S+Z: https://f\.example/sub/join#(gjt_\w+)
+API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at("account", "create", "Globex",
+			"--owner-email=eve@example.com", "--owner-name=Eve", "--app=Shop", "--public-url=https://f.example/sub/")...))
+		if printed == nil {
+			t.Fatal("account create does not print the expected text")
+		}
+		id, key := printed[1], printed[3]
+		owner := c.Want(t, "ok", "auth-accept-invite", "", program.Params{"token": printed[2], "password": program.Password}).AccessToken
+		c.Submit(t, key, "An idea")
+
+		rotated := regexp.MustCompile(`^API key of the app Shop: (gk_\w+)\nThe old key no longer works\.\n$`).
+			FindStringSubmatch(program.Succeed(t, at("app", "rotate-key", "--account=Globex", "Shop")...))
+		if rotated == nil || rotated[1] == key {
+			t.Fatalf("app rotate-key: %q", rotated)
+		}
+		c.Want(t, "auth.invalid_api_key", "widget-submit-request", key, program.Params{"title": "T", "description": ""})
+		c.Submit(t, rotated[1], "Another idea")
+
+		want := "The account \"Globex\" is now called \"Initech\".\n"
+		if got := program.Succeed(t, at("account", "rename", id, " Initech ")...); got != want {
+			t.Errorf("account rename: %q", got)
+		}
+		for want, args := range map[string][]string{
+			`there is no account called "Globex"; run gatherkit account list to see all accounts`: at("account", "show", "Globex"),
+			`an account is called "Acme" already`:                                                 at("account", "rename", "Initech", "Acme"),
+			`the account "Initech" has no app "Shap"; run gatherkit account show to see its apps`: at("app", "rotate-key", "--account=Initech", "Shap"),
+		} {
+			if got := fail(t, nil, "", args...); got != want {
+				t.Errorf("gatherkit %q: %q, want %q", args, got, want)
+			}
+		}
+		for _, named := range []string{id, "Initech"} {
+			got := program.Succeed(t, at("account", "show", named)...)
+			for _, want := range []string{"Name: Initech\n", "Id: " + id + "\n", "Requests: 2\n", "\n  owner   eve@example.com  Eve\n", "  Shop\n"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("account show %s: %q has no %q", named, got, want)
+				}
+			}
+		}
+		list := strings.Split(program.Succeed(t, at("account", "list", "--sort=requests")...), "\n")
+		if len(list) != 4 || !strings.HasPrefix(list[1], id+"  1      1     2         0      0         20") || !strings.HasSuffix(list[2], "Acme") {
+			t.Errorf("account list: %q", list)
+		}
+
+		var summaries []string
+		for _, entry := range c.Want(t, "ok", "audit-list", owner, program.Params{}).Entries {
+			summaries = append(summaries, entry.Summary)
+		}
+		for _, want := range []string{
+			`An operator renamed the account from "Globex" to "Initech".`,
+			`An operator regenerated the API key of the app "Shop"; the old key no longer works.`,
+			`An operator invited Eve (eve@example.com) with the role owner.`, `An operator created the account.`,
+		} {
+			if !slices.Contains(summaries, want) {
+				t.Errorf("the audit log %q has no %q", summaries, want)
+			}
+		}
+	})
+}
+
+// TestListOfAccounts: a list makes all of its accounts or none, and an error names the line.
+func TestListOfAccounts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		create := append([]string{"account", "create", "--stdin", "--public-url=https://f.example"}, program.At(place)...)
+		var file strings.Builder
+		for i := range 200 {
+			fmt.Fprintf(&file, `{"name": "Customer %d", "owner_email": "c%d@example.com", "owner_name": "Owner", "app": "Site"}`+"\n", i, i)
+		}
+		got := program.Execute(t, nil, file.String(), create...)
+		lines := strings.Split(got.Stdout, "\n")
+		if got.Code != 0 || len(lines) != 201 || !strings.Contains(lines[199], `{"name":"Customer 199","id":"`) || !strings.Contains(lines[199], `"api_key":"gk_`) {
+			t.Fatalf("exit %d, %d lines, %s", got.Code, len(lines), got.Stderr)
+		}
+		const fine = `{"name": "New", "owner_email": "n@example.com", "owner_name": "N"}`
+		for input, want := range map[string]string{
+			"": "standard input is empty; send a JSON object per line",
+			fine + "\n" + `{"name": "Customer 7", "owner_email": "n@example.com", "owner_name": "N"}`: `line 2: an account is called "Customer 7" already; no account was created`,
+			fine + "\n" + fine: `line 2: an account is called "New" already; no account was created`,
+			fine + "\n" + `{"name": "B", "owner_email": "n", "owner_name": "N"}`: `line 2: "n" is not an e-mail address such as ada@example.com; no account was created`,
+			fine + "\n" + `{"name": "B", "owner_email": "n@example.com"}`:        "line 2: the name of the owner must have 1 to 100 characters, all on one line; no account was created",
+			`{"name": "B", "mail": "n@example.com"}`:                             "line 1 must be a JSON object such as ",
+			strings.Repeat(fine+"\n", 1001):                                      "the list has more than 1,000 lines; split it",
+		} {
+			if got := fail(t, nil, input, create...); !strings.HasPrefix(got, want) {
+				t.Errorf("%.200s: %q, want %q", input, got, want)
+			}
+		}
+		list := program.Succeed(t, append([]string{"account", "list", "--json"}, program.At(place)...)...)
+		if n := strings.Count(list, "\n"); n != 200 {
+			t.Errorf("%d accounts", n)
 		}
 	})
 }
@@ -175,7 +339,8 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"serve", "demo", "user add", "user list", "user set-password", "backup", "verify", "status", "recount", "migrate",
+		"serve", "demo", "account list", "account show", "account create", "account rename", "user add", "user list", "user role",
+		"user set-password", "user remove", "app rotate-key", "backup", "verify", "status", "recount", "migrate",
 		"distribute", "login", "api", "healthcheck", "completion", "man", "version",
 	} {
 		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(all) {
@@ -216,6 +381,11 @@ func TestWrongUsage(t *testing.T) {
 		{"backup"},
 		{"user", "add", "--email=" + program.Email},
 		{"user", "add", "--account=A", "--name=B", "--email=" + program.Email, "--role=king"},
+		{"user", "add", "--account=A", "--name=B", "--email=" + program.Email},
+		{"user", "add", "--new-account", "--account=A", "--name=B", "--email=" + program.Email, "--role=admin"},
+		{"account", "create", "A", "--owner-email=" + program.Email, "--owner-name=B"},
+		{"account", "create", "A", "--public-url=https://f.example"},
+		{"account", "create", "A", "--stdin", "--public-url=https://f.example"},
 		{"serve", "--submit-rate=-1"},
 		{"demo", "--listen=8080"},
 		{"serve", "--database=mysql://ada:hunter2@127.0.0.1/db"},

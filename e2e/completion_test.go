@@ -23,12 +23,12 @@ var completions = []struct {
 }{
 	{"gatherkit ser", []string{"serve"}},
 	{"gatherkit ", []string{
-		"serve", "demo", "user", "backup", "verify", "status", "recount", "migrate", "distribute", "mail-test", "login", "api",
+		"serve", "demo", "account", "user", "app", "backup", "verify", "status", "recount", "migrate", "distribute", "mail-test", "login", "api",
 		"healthcheck", "completion", "man", "version", "help",
 	}},
 	{"gatherkit -", []string{"--help", "--version"}},
 	{"gatherkit nonsense ser", nil},
-	{"gatherkit user ", []string{"add", "list", "set-password"}},
+	{"gatherkit user ", []string{"add", "list", "role", "set-password", "remove"}},
 	{"gatherkit help us", []string{"user"}},
 	{"gatherkit help user set", []string{"set-password"}},
 	{"gatherkit user set-password --p", []string{"--password-stdin"}},
@@ -248,7 +248,7 @@ func TestManualPage(t *testing.T) {
 		"-v, --version Print the version.",
 		"folder Folder to write the backup to.", `[params ...] Parameters, such as status=opened, limit=5 or tags='["ui"]'.`,
 		"this number × 10 MiB",
-		"GATHERKIT_DATABASE Flag --database of serve, user add,", "GATHERKIT_DATABASE_FILE can name a file",
+		"GATHERKIT_DATABASE Flag --database of serve, account list,", "GATHERKIT_DATABASE_FILE can name a file",
 		"GATHERKIT_URL Flag --url of login, api, healthcheck.",
 	} {
 		if !strings.Contains(words, want) {

@@ -29,7 +29,7 @@ func TestMemoryLimit(t *testing.T) {
 	storetest.Proof(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
 		program.AddOwner(t, place)
-		add := []string{"user", "add", "--account=Other", "--email=" + otherUser, "--name=Grace", "--password-stdin"}
+		add := []string{"user", "add", "--new-account", "--account=Other", "--email=" + otherUser, "--name=Grace", "--password-stdin"}
 		if got := program.Execute(t, nil, program.Password+"\n", append(add, program.At(place)...)...); got.Code != 0 {
 			t.Fatalf("user add: exit %d\n%s", got.Code, got.Stderr)
 		}

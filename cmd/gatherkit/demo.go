@@ -190,13 +190,18 @@ func fillDemo(ctx context.Context, s *store.Store, clock *demoClock, secret stri
 		email := strings.ToLower(strings.Fields(name)[0]) + "@example.com"
 		user := team.NewUser{Email: email, Name: name, Role: feedback.RoleMember, PasswordHash: hash}
 		if i == 0 {
-			user.Role = feedback.RoleOwner
+			created, err := s.CreateAccounts(ctx, []store.NewAccount{{Name: "Acme", Owner: user}})
+			if err != nil {
+				return demo{}, err
+			}
+			life.account, life.team = created[0].Account, append(life.team, created[0].Owner.User)
+			continue
 		}
-		account, added, err := s.Team.AddUser(ctx, "Acme", user)
+		added, err := s.Team.AddUser(ctx, life.account.ID, user)
 		if err != nil {
 			return demo{}, err
 		}
-		life.account, life.team = account, append(life.team, added)
+		life.team = append(life.team, added)
 	}
 	apps, err := life.addApps(ctx)
 	if err != nil {

@@ -19,9 +19,11 @@ import (
 )
 
 type userCommand struct {
-	Add         userAddCommand         `cmd:"" help:"Add a user. The account is created if it does not exist."`
+	Add         userAddCommand         `cmd:"" help:"Add a user to an account."`
 	List        userListCommand        `cmd:"" help:"List all accounts and their users."`
+	Role        userRoleCommand        `cmd:"" help:"Change the role of a user."`
 	SetPassword userSetPasswordCommand `cmd:"" help:"Set a user's password and end all sessions of the user."`
+	Remove      userRemoveCommand      `cmd:"" help:"Remove a user. What they wrote stays."`
 }
 
 // newPassword is the source of a password: standard input, or a generated one.
@@ -32,14 +34,27 @@ type newPassword struct {
 type userAddCommand struct {
 	config.Store `embed:""`
 	newPassword  `embed:""`
-	Account      string `required:"" help:"Name of the account." placeholder:"NAME"`
+	Account      string `required:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	NewAccount   bool   `help:"Create the account. The user becomes its owner."`
 	Email        string `required:"" help:"E-mail address to log in with." placeholder:"EMAIL"`
 	Name         string `required:"" help:"Name of the user." placeholder:"NAME"`
-	Role         string `help:"Role of the user, one of ${enum}." enum:"viewer,member,admin,owner" default:"owner"`
+	Role         string `help:"Role of the user: viewer, member, admin or owner. Only --new-account needs none." enum:"viewer,member,admin,owner," default:"" placeholder:"ROLE"`
+}
+
+// Validate checks the flags; kong calls it.
+func (c *userAddCommand) Validate() error {
+	switch {
+	case c.NewAccount && c.Role != "" && c.Role != string(feedback.RoleOwner):
+		return errors.New("--role must be owner with --new-account, because an account needs an owner")
+	case !c.NewAccount && c.Role == "":
+		return errors.New("--role must be viewer, member, admin or owner")
+	}
+	return c.Store.Validate()
 }
 
 // Run adds the user.
 func (c *userAddCommand) Run(p *program) error {
+	user := team.NewUser{Email: c.Email, Name: strings.TrimSpace(c.Name), Role: feedback.Role(c.Role)}
 	switch {
 	case !feedback.ValidEmail(c.Email):
 		return fmt.Errorf("%q is not an e-mail address; set --email to an address such as ada@example.com", c.Email)
@@ -52,19 +67,48 @@ func (c *userAddCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	user.PasswordHash = hash
+	add := c.add
+	if c.NewAccount {
+		add = c.create
+	}
 	return p.with(c.Store, func(s *store.Store) error {
-		user := team.NewUser{Email: c.Email, Name: strings.TrimSpace(c.Name), Role: feedback.Role(c.Role), PasswordHash: hash}
-		account, added, err := s.Team.AddUser(p.ctx, strings.TrimSpace(c.Account), user)
+		err := add(p, s, user)
 		if errors.Is(err, feedback.ErrEmailTaken) {
 			return fmt.Errorf("a user with the e-mail address %s already exists; run gatherkit user list to see all users", c.Email)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			c.printGenerated(p, secret)
 		}
-		p.printf("Added %s (%s) to the account %q with the role %s.\n", printable(added.Name), printable(added.Email), account.Name, c.Role)
-		c.printGenerated(p, secret)
-		return nil
+		return err
 	})
+}
+
+func (c *userAddCommand) create(p *program, s *store.Store, owner team.NewUser) error {
+	created, err := s.CreateAccounts(p.ctx, []store.NewAccount{{Name: strings.TrimSpace(c.Account), Owner: owner}})
+	if errors.Is(err, team.ErrAccountExists) {
+		return fmt.Errorf("an account is called %q already; leave out --new-account to add a user to it", c.Account)
+	}
+	if err == nil {
+		p.printf("Created the account %q with the owner %s (%s).\n", created[0].Name, printable(owner.Name), printable(owner.Email))
+	}
+	return err
+}
+
+func (c *userAddCommand) add(p *program, s *store.Store, user team.NewUser) error {
+	account, err := p.findAccount(s, c.Account)
+	if errors.Is(err, team.ErrNoAccount) {
+		return fmt.Errorf("%w, or add --new-account to create it", err)
+	}
+	if err != nil {
+		return err
+	}
+	added, err := s.Team.AddUser(p.ctx, account.ID, user)
+	if err == nil {
+		p.printf("Added %s (%s) to the account %q with the role %s.\n",
+			printable(added.Name), printable(added.Email), account.Name, c.Role)
+	}
+	return err
 }
 
 func validName(name string) bool {
@@ -97,14 +141,112 @@ func (c *userListCommand) Run(p *program) error {
 		}
 		for _, account := range accounts {
 			p.printf("%s (%s)\n", printable(account.Name), account.ID)
-			for _, user := range account.Users {
-				invited := ""
-				if user.Invited {
-					invited = " (invited)"
-				}
-				p.printf("  %-7s %s  %s%s\n", user.Role, printable(user.Email), printable(user.Name), invited)
+			if err := p.printUsers(s, account); err != nil {
+				return err
 			}
 		}
+		return nil
+	})
+}
+
+// printUsers prints the users of an account.
+func (p *program) printUsers(s *store.Store, account feedback.Account) error {
+	return s.Team.Each(p.ctx, account.ID, func(user feedback.Member) error {
+		invited := ""
+		if user.Invited {
+			invited = " (invited)"
+		}
+		p.printf("  %-7s %s  %s%s\n", user.Role, printable(user.Email), printable(user.Name), invited)
+		return nil
+	})
+}
+
+// namedUser says which user a command is about.
+type namedUser struct {
+	Email   string `required:"" help:"E-mail address of the user." placeholder:"EMAIL"`
+	Account string `help:"Name or id of the account, if users of several have the address." placeholder:"ACCOUNT"`
+}
+
+// find returns the user and their account.
+func (n namedUser) find(p *program, s *store.Store) (account feedback.Account, user feedback.Member, err error) {
+	accounts, err := s.Team.Accounts(p.ctx)
+	if n.Account != "" {
+		account, err = p.findAccount(s, n.Account)
+		accounts = []feedback.Account{account}
+	}
+	if err != nil {
+		return account, user, err
+	}
+	found := 0
+	for _, one := range accounts {
+		err := s.Team.Each(p.ctx, one.ID, func(m feedback.Member) error {
+			if feedback.FoldEmail(m.Email) == feedback.FoldEmail(n.Email) {
+				account, user = one, m
+				found++
+			}
+			return nil
+		})
+		if err != nil {
+			return account, user, err
+		}
+	}
+	switch found {
+	case 0:
+		return account, user, fmt.Errorf("no user has the e-mail address %s; run gatherkit user list to see all users", n.Email)
+	case 1:
+		return account, user, nil
+	}
+	return account, user, fmt.Errorf("users of several accounts have the e-mail address %s; name the account with --account", n.Email)
+}
+
+type userRoleCommand struct {
+	config.Store `embed:""`
+	namedUser    `embed:""`
+	Role         string `required:"" help:"The new role: ${enum}." enum:"viewer,member,admin,owner" placeholder:"ROLE"`
+}
+
+// Run changes the role.
+func (c *userRoleCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, user, err := c.find(p, s)
+		if err != nil {
+			return err
+		}
+		role := feedback.Role(c.Role)
+		user, err = s.Team.Change(p.ctx, account.ID, feedback.Command(), user.ID, nil, &role)
+		if err := keepsOwner(err, account); err != nil {
+			return err
+		}
+		p.printf("%s (%s) in the account %q has the role %s.\n", printable(user.Name), printable(user.Email), account.Name, user.Role)
+		return nil
+	})
+}
+
+// keepsOwner explains the error of an act that would leave an account without an owner.
+func keepsOwner(err error, account feedback.Account) error {
+	if errors.Is(err, feedback.ErrLastOwner) {
+		return fmt.Errorf("the account %q has no other owner who can log in; make somebody else an owner first", account.Name)
+	}
+	return err
+}
+
+type userRemoveCommand struct {
+	config.Store `embed:""`
+	namedUser    `embed:""`
+}
+
+// Run removes the user.
+func (c *userRemoveCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, user, err := c.find(p, s)
+		if err != nil {
+			return err
+		}
+		if err := keepsOwner(s.RemoveUser(p.ctx, account.ID, feedback.Command(), user.ID), account); err != nil {
+			return err
+		}
+		p.printf("Removed %s (%s) from the account %q. All sessions and tokens of the user were ended.\n",
+			printable(user.Name), printable(user.Email), account.Name)
 		return nil
 	})
 }

@@ -136,7 +136,7 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	s.t.Helper()
 	ctx := context.Background()
 	email := name + "@example.com"
-	a, _, err := s.store.Team.AddUser(ctx, account, team.NewUser{
+	a, _, err := storetest.AddUser(s.store, account, team.NewUser{
 		Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: cheapHash,
 	})
 	if err != nil {

@@ -8,10 +8,6 @@ import (
 	"gatherkit/internal/team"
 )
 
-// joinPath is the path of the page of the dashboard that accepts a token. The token follows
-// the #, so that browsers do not send it to the service or in Referer.
-const joinPath = "/join#"
-
 // JoinLink is a link with which a user chooses a password.
 type JoinLink struct {
 	Link      string        `json:"link" doc:"Works once; send it only to the user. Relative without a public URL."`
@@ -19,7 +15,7 @@ type JoinLink struct {
 }
 
 func (a *API) linkTo(link team.JoinLink) JoinLink {
-	return JoinLink{a.link(joinPath + link.Token), link.Expires}
+	return JoinLink{a.link(team.JoinPath + link.Token), link.Expires}
 }
 
 type usersInviteParams struct {
@@ -47,7 +43,7 @@ func (a *API) usersInvite(ctx context.Context, c caller, in usersInviteParams) (
 	if err := a.mailLink(c, in.Send); err != nil {
 		return usersInviteResult{}, err
 	}
-	user, link, err := a.Store.Team.Invite(ctx, c.Account.ID, c.User.ID, team.NewUser{Email: in.Email, Name: in.Name, Role: in.Role})
+	user, link, err := a.Store.Team.Invite(ctx, c.Account.ID, c.actor(), team.NewUser{Email: in.Email, Name: in.Name, Role: in.Role})
 	if err != nil {
 		return usersInviteResult{}, err
 	}
@@ -75,7 +71,7 @@ func (a *API) usersRecover(ctx context.Context, c caller, in usersRecoverParams)
 	if err := a.mailLink(c, in.Send); err != nil {
 		return SentLink{}, err
 	}
-	link, m, err := a.Store.Team.Recover(ctx, c.Account.ID, c.User.ID, in.ID)
+	link, m, err := a.Store.Team.Recover(ctx, c.Account.ID, c.actor(), in.ID)
 	if err != nil {
 		return SentLink{}, err
 	}
@@ -99,7 +95,7 @@ type userResult struct {
 }
 
 func (a *API) usersUpdate(ctx context.Context, c caller, in usersUpdateParams) (userResult, error) {
-	user, err := a.Store.Team.Change(ctx, c.Account.ID, c.User.ID, in.ID, in.Name, in.Role)
+	user, err := a.Store.Team.Change(ctx, c.Account.ID, c.actor(), in.ID, in.Name, in.Role)
 	return userResult{user}, err
 }
 
@@ -109,7 +105,7 @@ type usersRemoveResult struct {
 }
 
 func (a *API) usersRemove(ctx context.Context, c caller, in userParams) (usersRemoveResult, error) {
-	if err := a.Store.RemoveUser(ctx, c.Account.ID, c.User.ID, in.ID); err != nil {
+	if err := a.Store.RemoveUser(ctx, c.Account.ID, c.actor(), in.ID); err != nil {
 		return usersRemoveResult{}, err
 	}
 	if in.ID == c.User.ID {

@@ -29,6 +29,8 @@ func (e *Event) describeAudit() string {
 	switch e.Kind {
 	case AccountCreated:
 		return "created the account"
+	case AccountRenamed:
+		return fmt.Sprintf("renamed the account from %s to %s", quoted(e.Before["name"]), quoted(e.After["name"]))
 	case AppCreated:
 		return "created " + app
 	case AppUpdated:

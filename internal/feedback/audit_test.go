@@ -16,6 +16,9 @@ func TestAuditSummaries(t *testing.T) {
 	}
 	for want, e := range map[string]Event{
 		"Ada created the account.": {Kind: AccountCreated, After: fields{"name": "Acme"}},
+		`Ada renamed the account from "Acme" to "Globex".`: {
+			Kind: AccountRenamed, Before: fields{"name": "Acme"}, After: fields{"name": "Globex"},
+		},
 		"Ada joined with the set-up link as owner.": {
 			Kind: UserCreated, After: fields{"id": ID{1}.String(), "name": "Ada", "email": "ada@example.com", "role": "owner"},
 		},

@@ -23,6 +23,7 @@ type ChangeKind string
 // The kinds of changes in the log.
 const (
 	AccountCreated   ChangeKind = "account.created"
+	AccountRenamed   ChangeKind = "account.renamed"
 	UserCreated      ChangeKind = "user.created"
 	UserInvited      ChangeKind = "user.invited"
 	UserJoined       ChangeKind = "user.joined"
@@ -76,7 +77,8 @@ const (
 // ChangeKinds lists the kinds of changes.
 func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
-		AccountCreated, UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
+		AccountCreated, AccountRenamed,
+		UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
 		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted, PortalLinkRotated,
 		PersonBlocked, PersonUnblocked, EntryCreated, EntryUpdated, EntryPublished, EntryUnpublished, EntryDeleted,
@@ -119,6 +121,22 @@ func ByUserID(id ID) Actor { return Actor{Kind: ByUser, ID: &id} }
 
 // Command is the operator at the command line.
 func Command() Actor { return Actor{Kind: ByCommand} }
+
+// UserOrCommand returns the actor of a row that only users and the operator make: by is a MakerID.
+func UserOrCommand(by ID) Actor {
+	if by == (ID{}) {
+		return Command()
+	}
+	return ByUserID(by)
+}
+
+// MakerID returns the id of the user in a row that only users and the operator make. It is zero for the operator.
+func (a Actor) MakerID() ID {
+	if a.ID == nil {
+		return ID{}
+	}
+	return *a.ID
+}
 
 // Service is the service's own worker.
 func Service() Actor { return Actor{Kind: ByService} }

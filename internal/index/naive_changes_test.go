@@ -61,7 +61,7 @@ func (w *world) addUser(to *tenant) {
 	w.T.Helper()
 	w.people++
 	email := fmt.Sprintf("%d-%s@example.com", w.people, to.ID)
-	_, user, err := w.Team.AddUser(ctx, to.Name, team.NewUser{Email: email, Name: "U", Role: feedback.RoleMember, PasswordHash: "hash"})
+	user, err := w.Team.AddUser(ctx, to.ID, team.NewUser{Email: email, Name: "U", Role: feedback.RoleMember, PasswordHash: "hash"})
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (w *world) all() map[string]func(*rapid.T, *tenant) error {
 			user := of.users[1]
 			of.users = slices.Delete(of.users, 1, 2)
 			w.addUser(of)
-			return w.RemoveUser(ctx, of.ID, *of.owner, *user)
+			return w.RemoveUser(ctx, of.ID, feedback.ByUserID(*of.owner), *user)
 		},
 		"follow": func(t *rapid.T, _ *tenant) (err error) {
 			w.next, _, err = w.Index.Follow(ctx, w.next, rapid.SampledFrom([]int{1, 3, index.Chunk}).Draw(t, "chunk"))

@@ -72,11 +72,11 @@ func TestDigest(t *testing.T) {
 func TestDigestOfRemoved(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		m, _, err := r.Team.Invite(ctx, r.account.ID, *r.by.ID, team.NewUser{Email: "new@example.com", Name: "New", Role: feedback.RoleMember})
+		m, _, err := r.Team.Invite(ctx, r.account.ID, r.by, team.NewUser{Email: "new@example.com", Name: "New", Role: feedback.RoleMember})
 		r.must(err)
 		r.must(r.Mail.SetDigest(ctx, r.account.ID, m.ID, mail.EachDay))
 		r.wants("a@example.com", true)
-		r.must(r.RemoveUser(ctx, r.account.ID, *r.by.ID, m.ID))
+		r.must(r.RemoveUser(ctx, r.account.ID, r.by, m.ID))
 		r.none(48*time.Hour, "the user is gone")
 		if n := r.Count("mail_digests"); n != 0 {
 			t.Errorf("%d rows", n)

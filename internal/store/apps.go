@@ -69,38 +69,42 @@ func countApps(ctx context.Context, q database.Queryer, accountID feedback.ID) (
 const MaxApps = 1000
 
 // AddApp creates an app with a new API key. It returns ErrTooManyApps.
-func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (feedback.App, error) {
-	var app feedback.App
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		app = feedback.NewApp(s.ids.New(), accountID, name, feedback.NewAPIKey(s.rand), s.now())
-		settings, err := json.Marshal(app.Settings)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO apps ("+appColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-			accountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.CreatedAt, app.UpdatedAt)
-		if err != nil {
-			return err
-		}
-		if err := addKey(ctx, tx, app); err != nil {
-			return err
-		}
-		if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
-			return err
-		}
-		// The log of changes is locked until the end, so that the number of apps is exact.
-		err = changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
-			Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
-		})
-		if err != nil {
-			return err
-		}
-		n, err := countApps(ctx, tx, accountID)
-		if err == nil && n > MaxApps {
-			err = feedback.ErrTooManyApps
-		}
+func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (app feedback.App, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		app, err = s.addApp(ctx, tx, accountID, name, by)
 		return err
 	})
+	return app, err
+}
+
+func (s *Store) addApp(ctx context.Context, tx *sql.Tx, accountID feedback.ID, name string, by feedback.Actor) (feedback.App, error) {
+	app := feedback.NewApp(s.ids.New(), accountID, name, feedback.NewAPIKey(s.rand), s.now())
+	settings, err := json.Marshal(app.Settings)
+	if err != nil {
+		return app, err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO apps ("+appColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		accountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.CreatedAt, app.UpdatedAt)
+	if err != nil {
+		return app, err
+	}
+	if err := addKey(ctx, tx, app); err != nil {
+		return app, err
+	}
+	if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
+		return app, err
+	}
+	// The log of changes is locked until the end, so that the number of apps is exact.
+	err = changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
+		Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
+	})
+	if err != nil {
+		return app, err
+	}
+	n, err := countApps(ctx, tx, accountID)
+	if err == nil && n > MaxApps {
+		err = feedback.ErrTooManyApps
+	}
 	return app, err
 }
 

@@ -72,7 +72,7 @@ func TestBrokenDeparture(t *testing.T) {
 		for i, account := range accounts {
 			app := r.NewApp(account)
 			for n := range 6 {
-				_, user, err := r.Team.AddUser(ctx, account.Name, team.NewUser{
+				user, err := r.Team.AddUser(ctx, account.ID, team.NewUser{
 					Email: fmt.Sprintf("u%d-%d@example.com", i, n), Name: "U", Role: feedback.RoleMember, PasswordHash: "hash",
 				})
 				if err != nil {
@@ -85,7 +85,7 @@ func TestBrokenDeparture(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				if err := r.RemoveUser(ctx, account.ID, *r.UserOf(account), user.ID); err != nil {
+				if err := r.RemoveUser(ctx, account.ID, feedback.ByUserID(*r.UserOf(account)), user.ID); err != nil {
 					t.Fatal(err)
 				}
 			}

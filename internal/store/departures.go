@@ -16,12 +16,15 @@ import (
 )
 
 // departure is a removed user who may still have assigned requests.
-type departure struct{ accountID, userID, removedBy feedback.ID }
+type departure struct {
+	accountID, userID feedback.ID
+	by                feedback.Actor
+}
 
 // RemoveUser deletes a user with their login, sessions, tokens and join link. What they wrote stays.
 // It then unassigns their requests in chunks. If that fails, the worker continues, and
 // RemoveUser returns nil. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
-func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) error {
+func (s *Store) RemoveUser(ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID) error {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.Team.Remove(ctx, tx, accountID, by, id); err != nil {
 			return err
@@ -38,7 +41,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, by, id feedback.ID) e
 		if err := mail.RemoveUser(ctx, tx, accountID, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)", accountID, id, by)
+		_, err := tx.ExecContext(ctx, "INSERT INTO departures (account_id, user_id, removed_by) VALUES ($1, $2, $3)", accountID, id, by.MakerID())
 		return err
 	})
 	for more := err == nil; more; {
@@ -58,7 +61,9 @@ func (s *Store) Unassign(ctx context.Context) (more bool, err error) {
 		_, err := s.unassignChunk(ctx, d)
 		return err
 	}, func(r database.Row) (d departure, err error) {
-		err = r.Scan(&d.accountID, &d.userID, &d.removedBy)
+		var by feedback.ID
+		err = r.Scan(&d.accountID, &d.userID, &by)
+		d.by = feedback.UserOrCommand(by)
 		return d, err
 	}, "SELECT account_id, user_id, removed_by FROM departures %s ORDER BY account_id, user_id")
 }
@@ -142,7 +147,7 @@ func (s *Store) unassign(ctx context.Context, tx *sql.Tx, d departure, assigned 
 	changes := make([]feedback.Change, 0, len(changed))
 	for _, a := range changed {
 		changes = append(changes, feedback.Change{
-			Kind: feedback.RequestUpdated, Actor: feedback.ByUserID(d.removedBy), AppID: &a.appID, RequestID: &a.id,
+			Kind: feedback.RequestUpdated, Actor: d.by, AppID: &a.appID, RequestID: &a.id,
 			Before: map[string]any{"assignee_id": d.userID}, After: map[string]any{"assignee_id": nil},
 		})
 	}

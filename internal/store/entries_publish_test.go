@@ -148,7 +148,7 @@ func TestScheduledBySomebodyGone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		n := newsroom{newCrowd(t, at)}
 		grace := team.NewUser{Email: "grace@example.com", Name: "Grace", Role: feedback.RoleMember, PasswordHash: "hash"}
-		_, user, err := n.Team.AddUser(ctx, "Acme", grace)
+		user, err := n.Team.AddUser(ctx, n.account.ID, grace)
 		n.must(err)
 		token, _, err := n.Tokens.Add(ctx, n.account.ID, *n.by.ID, tokens.Token{
 			Name: "CI", Kind: tokens.Service, Scope: feedback.RoleMember, ExpiresAt: *n.in(time.Hour),
@@ -168,7 +168,7 @@ func TestScheduledBySomebodyGone(t *testing.T) {
 					t.Errorf("a %s: %+v", name, e)
 				}
 				if removed && name == "user" {
-					n.must(n.RemoveUser(ctx, n.account.ID, *boss.ID, user.ID))
+					n.must(n.RemoveUser(ctx, n.account.ID, boss, user.ID))
 				} else if removed {
 					n.must(n.Tokens.Revoke(ctx, n.account.ID, *boss.ID, token.ID, func(tokens.Token) error { return nil }))
 				}

@@ -84,32 +84,77 @@ func (t *Team) SetUp(ctx context.Context, accountName string, owner NewUser, use
 	return session, tokens, err
 }
 
-// AddUser creates a user from the command line, in the oldest account with that name. It
-// creates the account if there is none. It may return ErrEmailTaken.
-func (t *Team) AddUser(ctx context.Context, accountName string, user NewUser) (feedback.Account, feedback.User, error) {
-	var account feedback.Account
-	var added feedback.User
-	err := t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := t.markSetUp(ctx, tx); err != nil {
-			return err
-		}
-		var err error
-		account, err = scanAccount(tx.QueryRowContext(ctx, "SELECT account_id, name FROM accounts"+
-			" WHERE name = $1 ORDER BY account_id LIMIT 1", accountName))
-		if errors.Is(err, sql.ErrNoRows) {
-			account, err = t.addAccount(ctx, tx, accountName, feedback.Command())
-		}
-		if err != nil {
-			return err
-		}
-		if err := lockTeam(ctx, tx, account.ID); err != nil {
+// ErrAccountExists says that an account has the name already.
+var ErrAccountExists = errors.New("an account with this name exists already")
+
+// Create creates an account with its owner, as the operator, in a transaction. The owner has the password, or
+// gets an invitation if there is none. Create may return ErrAccountExists or ErrEmailTaken.
+func (t *Team) Create(ctx context.Context, tx *sql.Tx, name string, owner NewUser) (a feedback.Account, m feedback.Member, link JoinLink, err error) {
+	if _, err := t.markSetUp(ctx, tx); err != nil {
+		return a, m, link, err
+	}
+	if err := checkName(ctx, tx, name); err != nil {
+		return a, m, link, err
+	}
+	by := feedback.Command()
+	if a, err = t.addAccount(ctx, tx, name, by); err != nil {
+		return a, m, link, err
+	}
+	owner.Role = feedback.RoleOwner
+	if owner.PasswordHash == "" {
+		m, link, err = t.invite(ctx, tx, a.ID, by, owner)
+		return a, m, link, err
+	}
+	added, err := t.addUser(ctx, tx, a.ID, t.ids.New(), owner, feedback.Change{Kind: feedback.UserCreated, Actor: by})
+	return a, feedback.Member{User: added, Role: owner.Role}, link, err
+}
+
+// AddUser adds a user with a password to an account, as the operator. It may return ErrEmailTaken.
+func (t *Team) AddUser(ctx context.Context, accountID feedback.ID, user NewUser) (added feedback.User, err error) {
+	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := lockTeam(ctx, tx, accountID); err != nil {
 			return err
 		}
 		change := feedback.Change{Kind: feedback.UserCreated, Actor: feedback.Command()}
-		added, err = t.addUser(ctx, tx, account.ID, t.ids.New(), user, change)
+		added, err = t.addUser(ctx, tx, accountID, t.ids.New(), user, change)
 		return err
 	})
-	return account, added, err
+	return added, err
+}
+
+// checkName returns ErrAccountExists if an account has the name.
+func checkName(ctx context.Context, tx *sql.Tx, name string) error {
+	switch _, err := find(ctx, tx, name); {
+	case errors.Is(err, ErrNoAccount):
+		return nil
+	case err == nil || errors.Is(err, ErrSeveralAccounts):
+		return ErrAccountExists
+	default:
+		return err
+	}
+}
+
+// Rename renames an account, as the operator. It returns ErrAccountExists if another account has the name.
+func (t *Team) Rename(ctx context.Context, accountID feedback.ID, name string) error {
+	return t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := lockTeam(ctx, tx, accountID); err != nil {
+			return err
+		}
+		account, err := find(ctx, tx, accountID.String())
+		if err != nil || account.Name == name {
+			return err
+		}
+		if err := checkName(ctx, tx, name); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET name = $2 WHERE account_id = $1", accountID, name); err != nil {
+			return err
+		}
+		return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
+			Kind: feedback.AccountRenamed, Actor: feedback.Command(),
+			Before: map[string]any{"name": account.Name}, After: map[string]any{"name": name},
+		})
+	})
 }
 
 // markSetUp records that the installation is set up, and reports whether it was not before.
@@ -177,26 +222,59 @@ func (t *Team) Users(ctx context.Context, accountID, after feedback.ID, limit in
 	return users, total, err
 }
 
-// AccountUsers is an account with its users.
-type AccountUsers struct {
-	feedback.Account
-	Users []feedback.Member
+// Each calls fn with each user of an account, oldest first.
+func (t *Team) Each(ctx context.Context, accountID feedback.ID, fn func(feedback.Member) error) error {
+	const page = 500
+	for after := (feedback.ID{}); ; {
+		users, _, err := t.Users(ctx, accountID, after, page)
+		if err != nil {
+			return err
+		}
+		for _, user := range users {
+			if err := fn(user); err != nil {
+				return err
+			}
+			after = user.ID
+		}
+		if len(users) < page {
+			return nil
+		}
+	}
 }
 
-// Accounts returns all accounts with their users, for the operator.
-func (t *Team) Accounts(ctx context.Context) ([]AccountUsers, error) {
-	accounts, err := database.All(ctx, t.db.Reader(), func(r database.Row) (AccountUsers, error) {
-		account, err := scanAccount(r)
-		return AccountUsers{Account: account}, err
-	}, "SELECT account_id, name FROM accounts ORDER BY account_id")
-	for i := range accounts {
-		if err != nil {
-			break
-		}
-		accounts[i].Users, err = database.All(ctx, t.db.Reader(), scanMember,
-			memberColumns+" WHERE account_id = $1 ORDER BY id", accounts[i].ID)
+// Accounts returns all accounts, oldest first, for the operator.
+func (t *Team) Accounts(ctx context.Context) ([]feedback.Account, error) {
+	return database.All(ctx, t.db.Reader(), scanAccount, "SELECT account_id, name FROM accounts ORDER BY account_id")
+}
+
+// What keeps an operator from naming an account.
+var (
+	ErrNoAccount       = errors.New("there is no account")
+	ErrSeveralAccounts = errors.New("several accounts have this name")
+)
+
+// Find returns the account that an operator means by its name or its id. It returns ErrNoAccount or
+// ErrSeveralAccounts.
+func (t *Team) Find(ctx context.Context, named string) (feedback.Account, error) {
+	return find(ctx, t.db.Reader(), named)
+}
+
+func find(ctx context.Context, q database.Queryer, named string) (feedback.Account, error) {
+	id, err := feedback.ParseID(named)
+	if err != nil {
+		id = feedback.ID{}
 	}
-	return accounts, err
+	found, err := database.All(ctx, q, scanAccount,
+		"SELECT account_id, name FROM accounts WHERE name = $1 OR account_id = $2 ORDER BY account_id LIMIT 2", named, id)
+	switch {
+	case err != nil:
+		return feedback.Account{}, err
+	case len(found) == 0:
+		return feedback.Account{}, ErrNoAccount
+	case len(found) > 1:
+		return feedback.Account{}, ErrSeveralAccounts
+	}
+	return found[0], nil
 }
 
 func scanAccount(r database.Row) (feedback.Account, error) {

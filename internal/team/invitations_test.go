@@ -3,6 +3,7 @@ package team_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store/storetest"
@@ -16,7 +17,7 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		acme, globex := r.NewAccount("Acme"), r.NewAccount("Globex")
 		invite := func(account feedback.Account, email string) (feedback.ID, team.JoinLink, error) {
-			m, link, err := r.Team.Invite(ctx, account.ID, *r.UserOf(account), team.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
+			m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(*r.UserOf(account)), team.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
 			return m.ID, link, err
 		}
 		accept := func(link team.JoinLink) error {
@@ -43,7 +44,7 @@ func TestInvitationsClaimNothing(t *testing.T) {
 			t.Errorf("twice in one account: %v", err)
 		}
 		ada := team.NewUser{Email: "ada@example.com", Name: "A", Role: feedback.RoleViewer, PasswordHash: "h"}
-		if _, _, err := r.Team.AddUser(ctx, "Acme", ada); !errors.Is(err, feedback.ErrEmailTaken) {
+		if _, err := r.Team.AddUser(ctx, acme.ID, ada); !errors.Is(err, feedback.ErrEmailTaken) {
 			t.Errorf("from the command line, beside an invitation of the account: %v", err)
 		}
 		if id := logsIn("ada@example.com"); id != (feedback.ID{}) {
@@ -58,14 +59,14 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		if _, _, err := invite(r.NewAccount("Initech"), "ada@example.com"); err != nil {
 			t.Errorf("an invitation tells that somebody logs in: %v", err)
 		}
-		again, _, err := r.Team.Recover(ctx, globex.ID, *r.UserOf(globex), two)
+		again, _, err := r.Team.Recover(ctx, globex.ID, feedback.ByUserID(*r.UserOf(globex)), two)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := accept(again); err != nil {
 			t.Errorf("another password: %v", err)
 		}
-		if err := r.RemoveUser(ctx, globex.ID, *r.UserOf(globex), two); err != nil {
+		if err := r.RemoveUser(ctx, globex.ID, feedback.ByUserID(*r.UserOf(globex)), two); err != nil {
 			t.Fatal(err)
 		}
 		if err := accept(first); err != nil || logsIn("ada@example.com") != one {
@@ -81,7 +82,7 @@ func TestAcceptedAtOnce(t *testing.T) {
 		var accepts []func() error
 		for _, name := range []string{"Acme", "Globex", "Initech", "Hooli"} {
 			account := r.NewAccount(name)
-			_, link, err := r.Team.Invite(ctx, account.ID, *r.UserOf(account), team.NewUser{
+			_, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(*r.UserOf(account)), team.NewUser{
 				Email: "ada@example.com", Name: "I", Role: feedback.RoleMember,
 			})
 			if err != nil {
@@ -112,7 +113,7 @@ func TestAcceptedAtOnce(t *testing.T) {
 func TestReservedByVersionsBefore(t *testing.T) {
 	r := storetest.NewRig(t, storetest.SQLite(t))
 	account := r.NewAccount("Acme")
-	m, link, err := r.Team.Invite(ctx, account.ID, *r.UserOf(account), team.NewUser{
+	m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(*r.UserOf(account)), team.NewUser{
 		Email: "ada@example.com", Name: "I", Role: feedback.RoleMember,
 	})
 	if err != nil {
@@ -126,4 +127,71 @@ func TestReservedByVersionsBefore(t *testing.T) {
 	if _, _, err := r.Team.Accept(ctx, link.Token, "hash", nil, ""); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestOperatorInvites: a link of the operator lets an invited owner choose a password, although no user has made it.
+func TestOperatorInvites(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		invited, link, err := r.Team.Invite(ctx, account.ID, feedback.Command(), team.NewUser{
+			Email: "ada@example.com", Name: "Ada", Role: feedback.RoleOwner,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i, err := r.Team.Invitee(ctx, link.Token); err != nil || i.ID != invited.ID || i.Role != feedback.RoleOwner {
+			t.Errorf("%+v, %v", i, err)
+		}
+		r.Clock.Move(7*24*time.Hour + time.Second)
+		if _, err := r.Team.Invitee(ctx, link.Token); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+			t.Errorf("after a week: %v", err)
+		}
+		again, _, err := r.Team.Recover(ctx, account.ID, feedback.Command(), invited.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Team.Invitee(ctx, again.Token); err != nil {
+			t.Errorf("another link: %v", err)
+		}
+		r.Exec("UPDATE join_links SET made_by = $1", feedback.ID{7})
+		if _, err := r.Team.Invitee(ctx, again.Token); !errors.Is(err, feedback.ErrJoinLinkNotFound) {
+			t.Errorf("its maker is gone: %v", err)
+		}
+	})
+}
+
+// TestOperatorManages: the operator changes roles and removes users as an owner may, but leaves an owner. The log names
+// the operator, also for the requests that are unassigned.
+func TestOperatorManages(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		owner := *r.UserOf(account)
+		other := joined(r, account, owner, "Bob", feedback.RoleOwner)
+		request := feedback.NewRequest("T", "")
+		request.AppID, request.AssigneeID = r.NewApp(account).ID, &other
+		if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
+			t.Fatal(err)
+		}
+		member := feedback.RoleMember
+		if _, err := r.Team.Change(ctx, account.ID, feedback.Command(), owner, nil, &member); err != nil {
+			t.Error(err)
+		}
+		if err := r.RemoveUser(ctx, account.ID, feedback.Command(), other); !errors.Is(err, feedback.ErrLastOwner) {
+			t.Errorf("the last owner: %v", err)
+		}
+		role := feedback.RoleOwner
+		if _, err := r.Team.Change(ctx, account.ID, feedback.Command(), owner, nil, &role); err != nil {
+			t.Error(err)
+		}
+		if err := r.RemoveUser(ctx, account.ID, feedback.Command(), other); err != nil {
+			t.Error(err)
+		}
+		for _, kind := range []feedback.ChangeKind{feedback.UserUpdated, feedback.UserRemoved, feedback.RequestUpdated} {
+			if n := r.Count("changes WHERE kind = $1 AND actor_kind = 'command' AND actor_id IS NULL", string(kind)); n == 0 {
+				t.Errorf("%s is not the operator's", kind)
+			}
+		}
+	})
 }

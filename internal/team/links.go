@@ -18,6 +18,10 @@ const (
 	recoveryLife = 24 * time.Hour
 )
 
+// JoinPath is the path of the page of the dashboard that accepts a token. The token follows
+// the #, so that browsers do not send it to the service or in Referer.
+const JoinPath = "/join#"
+
 // JoinLink lets a user set a password, to accept an invitation or to recover access. The
 // database has only the hash of the token.
 type JoinLink struct {
@@ -34,7 +38,7 @@ type Invitee struct {
 // Invite adds a user without a password, and creates a link with which they choose one.
 // It returns ErrForbidden, or ErrEmailTaken if another user of the account has the e-mail.
 func (t *Team) Invite(
-	ctx context.Context, accountID, by feedback.ID, user NewUser,
+	ctx context.Context, accountID feedback.ID, by feedback.Actor, user NewUser,
 ) (m feedback.Member, link JoinLink, err error) {
 	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		actor, err := lockActor(ctx, tx, accountID, by)
@@ -44,22 +48,31 @@ func (t *Team) Invite(
 		if err := checkRole(actor, user.Role); err != nil {
 			return err
 		}
-		user.PasswordHash = ""
-		added, err := t.addUser(ctx, tx, accountID, t.ids.New(), user, feedback.Change{Kind: feedback.UserInvited, Actor: feedback.ByUserID(by)})
-		if err != nil {
-			return err
-		}
-		m = feedback.Member{User: added, Role: user.Role, Invited: true}
-		link, err = t.addLink(ctx, tx, accountID, by, m)
+		m, link, err = t.invite(ctx, tx, accountID, by, user)
 		return err
 	})
+	return m, link, err
+}
+
+func (t *Team) invite(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, user NewUser,
+) (feedback.Member, JoinLink, error) {
+	user.PasswordHash = ""
+	added, err := t.addUser(ctx, tx, accountID, t.ids.New(), user, feedback.Change{Kind: feedback.UserInvited, Actor: by})
+	if err != nil {
+		return feedback.Member{}, JoinLink{}, err
+	}
+	m := feedback.Member{User: added, Role: user.Role, Invited: true}
+	link, err := t.addLink(ctx, tx, accountID, by, m)
 	return m, link, err
 }
 
 // Recover creates a link with which a user resets their password or accepts their
 // invitation. It replaces the user's previous link. It returns ErrUserNotFound or
 // ErrForbidden.
-func (t *Team) Recover(ctx context.Context, accountID, by, id feedback.ID) (link JoinLink, m feedback.Member, err error) {
+func (t *Team) Recover(
+	ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID,
+) (link JoinLink, m feedback.Member, err error) {
 	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, m, err = lockManaged(ctx, tx, accountID, by, id); err != nil {
 			return err
@@ -68,13 +81,13 @@ func (t *Team) Recover(ctx context.Context, accountID, by, id feedback.ID) (link
 			return err
 		}
 		return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
-			Kind: feedback.RecoveryLinkMade, Actor: feedback.ByUserID(by), After: userFields(m),
+			Kind: feedback.RecoveryLinkMade, Actor: by, After: userFields(m),
 		})
 	})
 	return link, m, err
 }
 
-func (t *Team) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID, m feedback.Member) (JoinLink, error) {
+func (t *Team) addLink(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, m feedback.Member) (JoinLink, error) {
 	life := recoveryLife
 	if m.Invited {
 		life = inviteLife
@@ -83,7 +96,7 @@ func (t *Team) addLink(ctx context.Context, tx *sql.Tx, accountID, by feedback.I
 	_, err := tx.ExecContext(ctx, `INSERT INTO join_links (account_id, user_id, token_hash, made_by, expires_at)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, user_id) DO UPDATE SET
 		token_hash = excluded.token_hash, made_by = excluded.made_by, expires_at = excluded.expires_at`,
-		accountID, m.ID, feedback.HashSecret(link.Token), by, link.Expires)
+		accountID, m.ID, feedback.HashSecret(link.Token), by.MakerID(), link.Expires)
 	return link, err
 }
 
@@ -100,15 +113,20 @@ func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i
 		return i, feedback.ErrJoinLinkNotFound
 	}
 	var expires feedback.Time
-	var maker feedback.Role
+	var madeBy feedback.ID
+	var role sql.NullString // of the maker
 	i.Account.ID = accountID
-	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, m.role FROM join_links l
+	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, l.made_by, m.role FROM join_links l
 		JOIN users u ON u.account_id = l.account_id AND u.id = l.user_id
-		JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
+		LEFT JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
 		JOIN accounts a ON a.account_id = l.account_id
 		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, feedback.HashSecret(token)).
-		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, (*string)(&maker))
-	if err == nil && (!sessions.ValidAt(t.now(), expires, inviteLife) || !maker.Manages(i.Role)) || errors.Is(err, sql.ErrNoRows) {
+		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, &madeBy, &role)
+	if feedback.UserOrCommand(madeBy) == feedback.Command() {
+		role.String = string(feedback.RoleOwner)
+	}
+	allowed := feedback.Role(role.String).Manages(i.Role)
+	if err == nil && (!sessions.ValidAt(t.now(), expires, inviteLife) || !allowed) || errors.Is(err, sql.ErrNoRows) {
 		return Invitee{}, feedback.ErrJoinLinkNotFound
 	}
 	return i, err

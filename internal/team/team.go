@@ -42,12 +42,16 @@ func readMember(ctx context.Context, q database.Queryer, accountID, id feedback.
 }
 
 // lockActor locks the team and returns the user by, whose role may have changed since the
-// call was authorized. It returns ErrInvalidToken if the user was removed.
-func lockActor(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID) (feedback.Member, error) {
+// call was authorized. It returns ErrInvalidToken if the user was removed. The operator may do
+// what an owner may.
+func lockActor(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor) (feedback.Member, error) {
 	if err := lockTeam(ctx, tx, accountID); err != nil {
 		return feedback.Member{}, err
 	}
-	m, err := readMember(ctx, tx, accountID, by)
+	if by.Kind == feedback.ByCommand {
+		return feedback.Member{Role: feedback.RoleOwner}, nil
+	}
+	m, err := readMember(ctx, tx, accountID, by.MakerID())
 	if errors.Is(err, feedback.ErrUserNotFound) {
 		err = feedback.ErrInvalidToken
 	}
@@ -56,7 +60,7 @@ func lockActor(ctx context.Context, tx *sql.Tx, accountID, by feedback.ID) (feed
 
 // lockManaged locks the team and returns the user by and the user id, whom by is about to
 // change. It returns ErrUserNotFound, or ErrForbidden if by may not manage the user.
-func lockManaged(ctx context.Context, tx *sql.Tx, accountID, by, id feedback.ID) (actor, m feedback.Member, err error) {
+func lockManaged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, id feedback.ID) (actor, m feedback.Member, err error) {
 	if actor, err = lockActor(ctx, tx, accountID, by); err != nil {
 		return actor, m, err
 	}
@@ -95,7 +99,7 @@ func checkOwners(ctx context.Context, tx *sql.Tx, accountID feedback.ID, leaving
 // Change changes the name and the role of a user, unless they are nil. It returns
 // ErrUserNotFound, ErrForbidden or ErrLastOwner.
 func (t *Team) Change(
-	ctx context.Context, accountID, by, id feedback.ID, name *string, role *feedback.Role,
+	ctx context.Context, accountID feedback.ID, by feedback.Actor, id feedback.ID, name *string, role *feedback.Role,
 ) (m feedback.Member, err error) {
 	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var actor feedback.Member
@@ -128,7 +132,7 @@ func (t *Team) Change(
 			before["role"], after["role"] = old.Role, m.Role
 		}
 		return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
-			Kind: feedback.UserUpdated, Actor: feedback.ByUserID(by), Before: before, After: after,
+			Kind: feedback.UserUpdated, Actor: by, Before: before, After: after,
 		})
 	})
 	return m, err
@@ -141,7 +145,7 @@ func userFields(m feedback.Member) map[string]any {
 
 // Remove deletes a user with their login, sessions and join link, in a transaction that deletes what else
 // belongs to the user. It returns ErrUserNotFound, ErrForbidden or ErrLastOwner.
-func (t *Team) Remove(ctx context.Context, tx *sql.Tx, accountID, by, id feedback.ID) error {
+func (t *Team) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, id feedback.ID) error {
 	_, m, err := lockManaged(ctx, tx, accountID, by, id)
 	if err != nil {
 		return err
@@ -168,6 +172,6 @@ func (t *Team) Remove(ctx context.Context, tx *sql.Tx, accountID, by, id feedbac
 	before := userFields(m)
 	before["email"], before["role"] = m.Email, m.Role
 	return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{
-		Kind: feedback.UserRemoved, Actor: feedback.ByUserID(by), Before: before,
+		Kind: feedback.UserRemoved, Actor: by, Before: before,
 	})
 }

@@ -23,7 +23,7 @@ var ctx = context.Background()
 // joined adds a user who has accepted an invitation.
 func joined(r *storetest.Rig, account feedback.Account, by feedback.ID, name string, role feedback.Role) feedback.ID {
 	r.T.Helper()
-	m, link, err := r.Team.Invite(ctx, account.ID, by, team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
+	m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(by), team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func TestLastOwner(t *testing.T) {
 			two := joined(r, account, one, fmt.Sprint("Two", i), feedback.RoleOwner)
 			demote := func(by, id feedback.ID) func() error {
 				return func() error {
-					_, err := r.Team.Change(ctx, account.ID, by, id, nil, &member)
+					_, err := r.Team.Change(ctx, account.ID, feedback.ByUserID(by), id, nil, &member)
 					return err
 				}
 			}
 			remove := func(by, id feedback.ID) func() error {
-				return func() error { return r.RemoveUser(ctx, account.ID, by, id) }
+				return func() error { return r.RemoveUser(ctx, account.ID, feedback.ByUserID(by), id) }
 			}
 			both := [][2]func() error{
 				{demote(one, two), demote(two, one)},
@@ -84,14 +84,14 @@ func TestLastOwner(t *testing.T) {
 		// Somebody who has not accepted yet is none who could log in.
 		account := r.NewAccount("Globex")
 		owner := *r.UserOf(account)
-		invited, _, err := r.Team.Invite(ctx, account.ID, owner, team.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
+		invited, _, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(owner), team.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.RemoveUser(ctx, account.ID, owner, owner); !errors.Is(err, feedback.ErrLastOwner) {
+		if err := r.RemoveUser(ctx, account.ID, feedback.ByUserID(owner), owner); !errors.Is(err, feedback.ErrLastOwner) {
 			t.Error(err)
 		}
-		if err := r.RemoveUser(ctx, account.ID, owner, invited.ID); err != nil {
+		if err := r.RemoveUser(ctx, account.ID, feedback.ByUserID(owner), invited.ID); err != nil {
 			t.Error(err)
 		}
 	})
@@ -111,7 +111,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 			}
 		}
 		for i := range 10 {
-			_, link, err := r.Team.Invite(ctx, account.ID, owner, team.NewUser{
+			_, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(owner), team.NewUser{
 				Email: fmt.Sprint(i, "@example.com"), Name: "I", Role: feedback.RoleViewer,
 			})
 			if err != nil {
@@ -133,7 +133,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		member := joined(r, account, owner, "Member", feedback.RoleMember)
 		link := func() team.JoinLink {
 			t.Helper()
-			link, _, err := r.Team.Recover(ctx, account.ID, admin, member)
+			link, _, err := r.Team.Recover(ctx, account.ID, feedback.ByUserID(admin), member)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestJoinLinkWorksOnce(t *testing.T) {
 		}
 		role := func(id feedback.ID, role feedback.Role) {
 			t.Helper()
-			if _, err := r.Team.Change(ctx, account.ID, owner, id, nil, &role); err != nil {
+			if _, err := r.Team.Change(ctx, account.ID, feedback.ByUserID(owner), id, nil, &role); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -229,7 +229,7 @@ func TestRemovedUserHasNothing(t *testing.T) {
 			}
 			return nil
 		}
-		remove := func() error { return r.RemoveUser(ctx, account.ID, owner, user) }
+		remove := func() error { return r.RemoveUser(ctx, account.ID, feedback.ByUserID(owner), user) }
 		drop := func() error { return r.DeleteApp(ctx, account.ID, apps[2].ID, feedback.Command()) }
 		for _, err := range atOnce(assign(0), add, remove, assign(1), drop) {
 			if err != nil {
@@ -330,7 +330,7 @@ func TestTeamPlans(t *testing.T) {
 				return s.Team.SetPassword(ctx, credentials, "hash", feedback.Command(), feedback.ID{})
 			}},
 			{"r.assignee_id = ", "requests", []string{"requests_assignee"}, func(s *store.Store) error {
-				return s.RemoveUser(ctx, b.Acme.ID, owner, user)
+				return s.RemoveUser(ctx, b.Acme.ID, feedback.ByUserID(owner), user)
 			}},
 		} {
 			found := false

@@ -148,7 +148,7 @@ func text(v any) string {
 func (m *machine) addUser(accountName, name string, role feedback.Role) {
 	email := name + "@example.com"
 	ids := m.both("user add", func(s *service) string {
-		a, u, err := s.store.Team.AddUser(context.Background(), accountName,
+		a, u, err := storetest.AddUser(s.store, accountName,
 			team.NewUser{Email: email, Name: name, Role: role, PasswordHash: cheapHash})
 		if err != nil {
 			m.t.Fatal(err)

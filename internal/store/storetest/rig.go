@@ -53,12 +53,31 @@ func (r *Rig) Count(from string, args ...any) int {
 // NewAccount adds an account with one user, its owner.
 func (r *Rig) NewAccount(name string) feedback.Account {
 	r.T.Helper()
-	owner := team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: feedback.RoleOwner, PasswordHash: "hash"}
-	account, _, err := r.Team.AddUser(context.Background(), name, owner)
+	owner := team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, PasswordHash: "hash"}
+	created, err := r.CreateAccounts(context.Background(), []store.NewAccount{{Name: name, Owner: owner}})
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	return account
+	return created[0].Account
+}
+
+// AddUser adds a user to the account with a name, and creates the account, whose owner the user then is, if there
+// is none.
+func AddUser(s *store.Store, accountName string, user team.NewUser) (feedback.Account, feedback.User, error) {
+	ctx := context.Background()
+	account, err := s.Team.Find(ctx, accountName)
+	if errors.Is(err, team.ErrNoAccount) {
+		created, err := s.CreateAccounts(ctx, []store.NewAccount{{Name: accountName, Owner: user}})
+		if err != nil {
+			return account, feedback.User{}, err
+		}
+		return created[0].Account, created[0].Owner.User, nil
+	}
+	if err != nil {
+		return account, feedback.User{}, err
+	}
+	added, err := s.Team.AddUser(ctx, account.ID, user)
+	return account, added, err
 }
 
 // UserOf returns the first user of an account.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/team"
 )
@@ -29,7 +29,8 @@ func TestStoresAreEmptyAndSeparate(t *testing.T) {
 		if has, err := s.Team.HasUsers(ctx); err != nil || has {
 			t.Fatalf("a new store has users: %v, %v", has, err)
 		}
-		if _, _, err := s.Team.AddUser(ctx, "Acme", team.NewUser{Email: "a@example.com", Name: "A", Role: feedback.RoleOwner}); err != nil {
+		owner := team.NewUser{Email: "a@example.com", Name: "A", PasswordHash: "hash"}
+		if _, err := s.CreateAccounts(ctx, []store.NewAccount{{Name: "Acme", Owner: owner}}); err != nil {
 			t.Fatal(err)
 		}
 		if has, err := at.Open(t, nil).Team.HasUsers(ctx); err != nil || !has {

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"gatherkit/internal/config"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
+	"gatherkit/internal/team"
+)
+
+type accountCommand struct {
+	List   accountListCommand   `cmd:"" help:"List all accounts and how much they store."`
+	Show   accountShowCommand   `cmd:"" help:"Show an account with its users and apps."`
+	Create accountCreateCommand `cmd:"" help:"Create one account or many, and print links that invite their owners."`
+	Rename accountRenameCommand `cmd:"" help:"Rename an account."`
+}
+
+// findAccount returns the account with a name or an id.
+func (p *program) findAccount(s *store.Store, named string) (feedback.Account, error) {
+	account, err := s.Team.Find(p.ctx, strings.TrimSpace(named))
+	switch {
+	case errors.Is(err, team.ErrNoAccount):
+		return account, fmt.Errorf("%w called %q; run gatherkit account list to see all accounts", err, named)
+	case errors.Is(err, team.ErrSeveralAccounts):
+		return account, fmt.Errorf("several accounts are called %q; name the account by its id, which gatherkit account list shows", named)
+	}
+	return account, err
+}
+
+type accountListCommand struct {
+	config.Store `embed:""`
+	Sort         string `help:"Order of the accounts: ${enum}." enum:"created,name,requests,files,last-change" default:"created"`
+	JSON         bool   `name:"json" help:"Print one JSON object per account and line."`
+}
+
+// accountOrders are the orders of a list of accounts. The largest and the latest are first.
+var accountOrders = map[string]func(a, b store.AccountSize) int{
+	"created":     func(a, b store.AccountSize) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) },
+	"name":        func(a, b store.AccountSize) int { return cmp.Compare(a.Name, b.Name) },
+	"requests":    func(a, b store.AccountSize) int { return cmp.Compare(b.Requests, a.Requests) },
+	"files":       func(a, b store.AccountSize) int { return cmp.Compare(b.FileBytes, a.FileBytes) },
+	"last-change": func(a, b store.AccountSize) int { return cmp.Compare(b.LastChange, a.LastChange) },
+}
+
+// Run lists the accounts.
+func (c *accountListCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		accounts, err := s.AccountSizes(p.ctx)
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(accounts, accountOrders[c.Sort])
+		if c.JSON {
+			return printLines(p, accounts)
+		}
+		if len(accounts) == 0 {
+			p.printf("There are no accounts yet; add one with gatherkit account create.\n")
+			return nil
+		}
+		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KB\tLAST CHANGE\tNAME")
+		for _, a := range accounts {
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n",
+				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024, inUTC(a.LastChange), printable(a.Name))
+		}
+		return w.Flush()
+	})
+}
+
+// printLines prints values as lines of JSON.
+func printLines[T any](p *program, values []T) error {
+	for _, value := range values {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		p.printf("%s\n", text)
+	}
+	return nil
+}
+
+type accountShowCommand struct {
+	config.Store `embed:""`
+	Account      string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+}
+
+// Run shows the account.
+func (c *accountShowCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		sizes, err := s.AccountSizes(p.ctx)
+		if err != nil {
+			return err
+		}
+		for _, a := range sizes {
+			if a.ID == account.ID {
+				p.printf("Name: %s\nId: %s\nCreated: %s\nLast change: %s\nRequests: %d\nFiles: %d (%d bytes)\n",
+					printable(a.Name), a.ID, inUTC(a.CreatedAt), inUTC(a.LastChange), a.Requests, a.Files, a.FileBytes)
+			}
+		}
+		p.printf("Users:\n")
+		if err := p.printUsers(s, account); err != nil {
+			return err
+		}
+		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, store.MaxApps)
+		if err != nil {
+			return err
+		}
+		p.printf("Apps:\n")
+		for _, app := range apps {
+			p.printf("  %s  %s\n", app.ID, printable(app.Name))
+		}
+		return nil
+	})
+}
+
+type accountCreateCommand struct {
+	config.Store `embed:""`
+	PublicURL    config.PublicURL `name:"public-url" help:"URL that browsers use for the service, with which the links begin." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
+	Name         string           `arg:"" optional:"" help:"Name of the account." placeholder:"NAME"`
+	OwnerEmail   string           `help:"E-mail address of the owner, with which they will log in." placeholder:"EMAIL"`
+	OwnerName    string           `help:"Name of the owner." placeholder:"NAME"`
+	App          string           `help:"Name of the account's first app, whose API key is printed. Without it, the account has none." placeholder:"NAME"`
+	Stdin        bool             `help:"Create the accounts that standard input lists: a JSON object per line with name, owner_email, owner_name and, if wanted, app. They are printed as JSON."`
+	JSON         bool             `name:"json" help:"Print one JSON object per account and line."`
+}
+
+// accountLine is an account in a list.
+type accountLine struct {
+	Name       string `json:"name"`
+	OwnerEmail string `json:"owner_email"`
+	OwnerName  string `json:"owner_name"`
+	App        string `json:"app"`
+}
+
+// createdLine is what the command prints of a new account.
+type createdLine struct {
+	Name       string        `json:"name"`
+	ID         feedback.ID   `json:"id"`
+	Invitation string        `json:"invitation"` // for the owner; works once
+	ExpiresAt  feedback.Time `json:"expires_at"`
+	AppID      *feedback.ID  `json:"app_id"`
+	APIKey     *string       `json:"api_key"`
+}
+
+// maxAccounts is how many accounts a list may have, because one transaction creates all of them.
+const maxAccounts = 1000
+
+// Validate checks the flags; kong calls it.
+func (c *accountCreateCommand) Validate() error {
+	one := c.Name != "" || c.OwnerEmail != "" || c.OwnerName != "" || c.App != ""
+	switch {
+	case c.Stdin && one:
+		return errors.New("with --stdin, leave out NAME, --owner-email, --owner-name and --app")
+	case !c.Stdin && (c.Name == "" || c.OwnerEmail == "" || c.OwnerName == ""):
+		return errors.New("an account needs NAME, --owner-email and --owner-name, and many accounts --stdin")
+	case c.PublicURL.URL == nil:
+		return errors.New("--public-url must be the URL of the service, with which the link for the owner begins")
+	}
+	return c.Store.Validate()
+}
+
+// Run creates the accounts.
+func (c *accountCreateCommand) Run(p *program) error {
+	lines := []accountLine{{c.Name, c.OwnerEmail, c.OwnerName, c.App}}
+	if c.Stdin {
+		var err error
+		if lines, err = p.readAccounts(); err != nil {
+			return err
+		}
+	}
+	var accounts []store.NewAccount
+	for i, line := range lines {
+		account, err := line.check()
+		if err != nil {
+			return c.inLine(i, err)
+		}
+		accounts = append(accounts, account)
+	}
+	return p.with(c.Store, func(s *store.Store) error {
+		created, err := s.CreateAccounts(p.ctx, accounts)
+		if errors.Is(err, team.ErrAccountExists) {
+			err = fmt.Errorf("an account is called %q already", accounts[len(created)].Name)
+		}
+		if err != nil {
+			return c.inLine(len(created), err)
+		}
+		if c.JSON || c.Stdin {
+			return printLines(p, c.printed(created))
+		}
+		for _, one := range c.printed(created) {
+			p.printf("Created the account %q (%s).\nInvitation for %s, which works once until %s: %s\n",
+				one.Name, one.ID, c.OwnerEmail, inUTC(one.ExpiresAt), one.Invitation)
+			if one.APIKey != nil {
+				p.printf("API key of the app %s: %s\n", printable(c.App), *one.APIKey)
+			}
+		}
+		return nil
+	})
+}
+
+// inLine says in which line of the list an error is.
+func (c *accountCreateCommand) inLine(i int, err error) error {
+	if !c.Stdin {
+		return err
+	}
+	return fmt.Errorf("line %d: %w; no account was created", i+1, err)
+}
+
+func (c *accountCreateCommand) printed(created []store.CreatedAccount) (lines []createdLine) {
+	for _, one := range created {
+		line := createdLine{
+			Name: one.Name, ID: one.ID, Invitation: c.PublicURL.String() + team.JoinPath + one.Invitation.Token,
+			ExpiresAt: one.Invitation.Expires,
+		}
+		if one.App.APIKey != "" {
+			line.AppID, line.APIKey = &one.App.ID, &one.App.APIKey
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// readAccounts reads standard input, which has a JSON object in each line.
+func (p *program) readAccounts() (lines []accountLine, err error) {
+	scanner := bufio.NewScanner(p.stdin)
+	for n := 1; scanner.Scan(); n++ {
+		if n > maxAccounts {
+			return nil, errors.New("the list has more than 1,000 lines; split it")
+		}
+		var line accountLine
+		decoder := json.NewDecoder(bytes.NewReader(scanner.Bytes()))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&line); err != nil {
+			return nil, fmt.Errorf("line %d must be a JSON object such as "+
+				`{"name": "Acme", "owner_email": "ada@example.com", "owner_name": "Ada", "app": "Website"}: %w`, n, err)
+		}
+		lines = append(lines, line)
+	}
+	if scanner.Err() == nil && len(lines) == 0 {
+		return nil, errors.New("standard input is empty; send a JSON object per line")
+	}
+	return lines, scanner.Err()
+}
+
+// check returns the account to create, or an error if it cannot be.
+func (l accountLine) check() (account store.NewAccount, err error) {
+	account.Name, account.App = strings.TrimSpace(l.Name), strings.TrimSpace(l.App)
+	account.Owner = team.NewUser{Email: l.OwnerEmail, Name: strings.TrimSpace(l.OwnerName)}
+	switch {
+	case !validName(account.Name):
+		return account, errors.New("the name of the account must have 1 to 100 characters, all on one line")
+	case !feedback.ValidEmail(account.Owner.Email):
+		return account, fmt.Errorf("%q is not an e-mail address such as ada@example.com", l.OwnerEmail)
+	case !validName(account.Owner.Name):
+		return account, errors.New("the name of the owner must have 1 to 100 characters, all on one line")
+	case account.App != "" && !validName(account.App):
+		return account, errors.New("the name of the app must have 1 to 100 characters, all on one line")
+	}
+	return account, nil
+}
+
+type accountRenameCommand struct {
+	config.Store `embed:""`
+	Account      string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	Name         string `arg:"" help:"The new name." placeholder:"NAME"`
+}
+
+// Run renames the account.
+func (c *accountRenameCommand) Run(p *program) error {
+	name := strings.TrimSpace(c.Name)
+	if !validName(name) {
+		return errors.New("the name of the account must have 1 to 100 characters, all on one line")
+	}
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		err = s.Team.Rename(p.ctx, account.ID, name)
+		if errors.Is(err, team.ErrAccountExists) {
+			return fmt.Errorf("an account is called %q already", name)
+		}
+		if err == nil {
+			p.printf("The account %q is now called %q.\n", account.Name, name)
+		}
+		return err
+	})
+}
+
+type appCommand struct {
+	RotateKey appRotateKeyCommand `cmd:"" help:"Give an app a new API key. The old one stops working at once."`
+}
+
+type appRotateKeyCommand struct {
+	config.Store `embed:""`
+	Account      string `required:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	App          string `arg:"" help:"Name or id of the app." placeholder:"APP"`
+}
+
+// Run rotates the key.
+func (c *appRotateKeyCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, store.MaxApps)
+		if err != nil {
+			return err
+		}
+		apps = slices.DeleteFunc(apps, func(app feedback.App) bool { return app.Name != c.App && app.ID.String() != c.App })
+		switch {
+		case len(apps) == 0:
+			return fmt.Errorf("the account %q has no app %q; run gatherkit account show to see its apps", account.Name, c.App)
+		case len(apps) > 1:
+			return fmt.Errorf("several apps are called %q; name the app by its id, which gatherkit account show prints", c.App)
+		}
+		app, err := s.ChangeApp(p.ctx, account.ID, apps[0].ID, feedback.Command(), func(app *feedback.App) error {
+			app.APIKey = s.NewAPIKey()
+			return nil
+		})
+		if err == nil {
+			p.printf("API key of the app %s: %s\nThe old key no longer works.\n", printable(app.Name), app.APIKey)
+		}
+		return err
+	})
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/team"
+)
+
+// NewAccount is an account that an operator creates.
+type NewAccount struct {
+	Name  string
+	Owner team.NewUser // who gets an invitation unless there is a password
+	App   string       // the name of its first app, or "" for none
+}
+
+// CreatedAccount is an account that an operator has created.
+type CreatedAccount struct {
+	feedback.Account
+	Owner      feedback.Member
+	Invitation team.JoinLink // zero if the owner has a password
+	App        feedback.App  // zero if it has none
+}
+
+// CreateAccounts creates accounts as the operator: all of them or, if it returns an error, none. With an error,
+// created has those before the one that caused it. It returns team.ErrAccountExists if an account has the
+// same name, and ErrEmailTaken if somebody else logs in with the e-mail of an owner who has a password.
+func (s *Store) CreateAccounts(ctx context.Context, accounts []NewAccount) (created []CreatedAccount, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		created = nil
+		for _, account := range accounts {
+			one, err := s.createAccount(ctx, tx, account)
+			if err != nil {
+				return err
+			}
+			created = append(created, one)
+		}
+		return nil
+	})
+	return created, err
+}
+
+// createAccount creates an account. Nobody else knows it before the transaction ends, so the order of its locks
+// does not matter.
+func (s *Store) createAccount(ctx context.Context, tx *sql.Tx, n NewAccount) (c CreatedAccount, err error) {
+	if c.Account, c.Owner, c.Invitation, err = s.Team.Create(ctx, tx, n.Name, n.Owner); err != nil || n.App == "" {
+		return c, err
+	}
+	c.App, err = s.addApp(ctx, tx, c.ID, n.App, feedback.Command())
+	return c, err
+}
+
+// AccountSize is an account with the numbers of what belongs to it.
+type AccountSize struct {
+	feedback.Account
+	CreatedAt  feedback.Time `json:"created_at"`
+	Users      int64         `json:"users"`
+	Apps       int64         `json:"apps"`
+	Requests   int64         `json:"requests"` // also in the bin and in quarantine
+	Files      int64         `json:"files"`
+	FileBytes  int64         `json:"file_bytes"`
+	LastChange feedback.Time `json:"last_change"` // the time of the latest entry in the log of changes
+}
+
+// AccountSizes returns all accounts with their sizes, oldest first, for the operator. It reads all users, apps,
+// counters and files.
+func (s *Store) AccountSizes(ctx context.Context) ([]AccountSize, error) {
+	return database.All(ctx, s.db.Reader(), func(r database.Row) (a AccountSize, err error) {
+		err = r.Scan(&a.ID, &a.Name, &a.CreatedAt, &a.Users, &a.Apps, &a.Requests, &a.Files, &a.FileBytes, &a.LastChange)
+		return a, err
+	}, `SELECT a.account_id, a.name, a.created_at,
+		COALESCE(u.n, 0), COALESCE(p.n, 0), COALESCE(c.n, 0), COALESCE(f.n, 0), COALESCE(f.bytes, 0), COALESCE(l.at, a.created_at)
+		FROM accounts a
+		LEFT JOIN (SELECT account_id, COUNT(*) AS n FROM users GROUP BY account_id) u ON u.account_id = a.account_id
+		LEFT JOIN (SELECT account_id, COUNT(*) AS n FROM apps WHERE deleted_at IS NULL GROUP BY account_id) p ON p.account_id = a.account_id
+		LEFT JOIN (SELECT account_id, CAST(SUM(n) AS BIGINT) AS n FROM request_counts GROUP BY account_id) c ON c.account_id = a.account_id
+		LEFT JOIN (SELECT account_id, COUNT(*) AS n, CAST(SUM(size) AS BIGINT) AS bytes FROM uploads WHERE request_id IS NOT NULL
+			GROUP BY account_id) f ON f.account_id = a.account_id
+		LEFT JOIN account_seq s ON s.account_id = a.account_id
+		LEFT JOIN changes l ON l.account_id = s.account_id AND l.seq = s.last
+		ORDER BY a.account_id`)
+}
