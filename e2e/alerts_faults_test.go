@@ -1,18 +1,22 @@
 package e2e_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/mail/mailtest"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -28,8 +32,8 @@ var faults = []fault{
 	{"GatherkitDown", false, func(t *testing.T, w *watched) { w.Kill(t) }, nil},
 	{"GatherkitDatabaseDown", true, func(t *testing.T, w *watched) { w.refuse(t) }, nil},
 	{"GatherkitRefusesCalls", true, func(t *testing.T, w *watched) {
-		w.crowd(t, 2, w.tries)
-		w.refuse(t)
+		w.lock(t, "request_counts", "SHARE") // for longer than calls wait
+		w.crowd(t, 16, w.tries)
 	}, nil},
 	{"GatherkitDefect", true, func(t *testing.T, w *watched) {
 		w.sql(t, "ALTER TABLE comments RENAME TO remarks")
@@ -73,6 +77,28 @@ var faults = []fault{
 		apps := w.Want(t, "ok", "apps-list", w.token, program.Params{}).Apps
 		w.Want(t, "ok", "apps-delete", w.token, program.Params{"id": apps[0].ID})
 	}, nil},
+	{"GatherkitMailDown", false, func(t *testing.T, w *watched) { w.invite(t) }, func(t *testing.T, args ...string) *program.Process {
+		return startWithMail(t, "smtp://"+program.FreeAddress(t)+"?from=f@example.com", args...)
+	}},
+	{"GatherkitMailWaits", false, func(t *testing.T, w *watched) {
+		w.sql(t, "CREATE TRIGGER refuse BEFORE UPDATE ON mails BEGIN SELECT RAISE(ABORT, 'refused by a test'); END")
+		w.invite(t)
+	}, func(t *testing.T, args ...string) *program.Process {
+		return startWithMail(t, mailtest.New(t).URL, args...)
+	}},
+	{"GatherkitWebhooksFail", true, func(t *testing.T, w *watched) {
+		receiver := httptest.NewServer(http.NotFoundHandler())
+		t.Cleanup(receiver.Close)
+		w.Want(t, "ok", "webhooks-create", w.token, program.Params{"name": "Down", "url": receiver.URL})
+		w.Submit(t, w.key, "T")
+	}, func(t *testing.T, args ...string) *program.Process {
+		return program.Start(t, append(args, "--webhook-allow=127.0.0.0/8")...)
+	}},
+	{"GatherkitDiskFills", false, func(t *testing.T, w *watched) {
+		if err := os.WriteFile(filepath.Join(w.place.Folder, "uploads", "file"), make([]byte, 15<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}, smallDisk},
 	{"GatherkitFileErrors", false, func(t *testing.T, w *watched) {
 		folder := filepath.Join(w.place.Folder, "uploads", "incoming")
 		target, _ := announced(t, announce(t, w.Process, w.key, "a.txt", "text/plain", 5))
@@ -149,6 +175,38 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// invite lets the service send a mail.
+func (w *watched) invite(t *testing.T) {
+	t.Helper()
+	w.Want(t, "ok", "users-invite", w.token, program.Params{"email": "grace@example.com", "name": "Grace", "role": "member", "send": true})
+}
+
+func startWithMail(t *testing.T, server string, args ...string) *program.Process {
+	t.Helper()
+	return program.Start(t, append(args, "--smtp="+server, "--public-url=http://127.0.0.1")...)
+}
+
+// smallDisk starts a service whose attached files are on a disk of 16 MiB.
+func smallDisk(t *testing.T, args ...string) *program.Process {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		storetest.Missing(t, "root", "run the tests as root, because they mount file systems")
+	}
+	folder := filepath.Join(strings.TrimPrefix(args[0], "--data="), "uploads")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", folder).CombinedOutput(); err != nil {
+		t.Fatalf("mount: %v\n%s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", "--lazy", folder).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v\n%s", err, out)
+		}
+	})
+	return program.Start(t, args...)
+}
+
 // fewFiles starts a service that may open 256 files, and so accepts 128 connections.
 func fewFiles(t *testing.T, args ...string) *program.Process {
 	t.Helper()
@@ -196,7 +254,9 @@ func TestGrafanaDashboard(t *testing.T) {
 	if err := json.Unmarshal([]byte(program.Read(t, "deploy/grafana.json")), &dashboard); err != nil {
 		t.Fatal(err)
 	}
-	w, shown := watch(t, storetest.SQLite(t), program.Start), 0
+	w, shown := watch(t, storetest.SQLite(t), func(t *testing.T, args ...string) *program.Process {
+		return startWithMail(t, "smtp://127.0.0.1?from=f@example.com", args...)
+	}), 0
 	w.crowd(t, 1, w.tries)
 	w.crowd(t, 1, func() {
 		_, _ = w.Call("auth-login", "", program.Params{"email": "ada@example.com", "password": "a wrong guess"})

@@ -34,16 +34,22 @@ func alertNames(t *testing.T) (names []string) {
 	return names
 }
 
-// TestAlertsAreDocumented tests that the manual has a line for each alert, and that the alerts and
+// TestAlertsAreDocumented tests that the manual has a section for each alert, to which the alert links, and that the alerts and
 // the dashboard name only metrics that the manual lists; TestOperatingListsTheMetrics compares
 // these with the service's.
 func TestAlertsAreDocumented(t *testing.T) {
 	var documented []string
-	for _, row := range table(t, "| alert | means | what to do |") {
-		documented = append(documented, row[0])
+	for _, match := range regexp.MustCompile(`(?m)^#### (Gatherkit\w+)$`).FindAllStringSubmatch(program.Read(t, "docs/operating.md"), -1) {
+		documented = append(documented, match[1])
 	}
 	if diff := cmp.Diff(alertNames(t), documented); diff != "" {
 		t.Errorf("- alerts, + documented:\n%s", diff)
+	}
+	for _, alert := range alertNames(t) {
+		link := "runbook_url: docs/operating.md#" + strings.ToLower(alert) + "\n"
+		if strings.Count(program.Read(t, "deploy/alerts.yml"), link) != 1 {
+			t.Errorf("%s has no link to its section", alert)
+		}
 	}
 	known := map[string]bool{}
 	for _, row := range table(t, "| metric | type | meaning |") {

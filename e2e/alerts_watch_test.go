@@ -19,7 +19,7 @@ import (
 var (
 	hours   = regexp.MustCompile(`\b(\d+)h\b`)
 	minutes = regexp.MustCompile(`\b(\d+)m\b`)
-	ages    = regexp.MustCompile(`(time\(\).* > )(\d+)`)
+	ages    = regexp.MustCompile(`((?:time\(\)|_seconds\)).* > )(\d+)`)
 )
 
 // hurried makes the rules' times short: an hour is 5 seconds, and a minute half a second.

@@ -124,7 +124,8 @@ func TestRolesAndRemovals(t *testing.T) {
 		owner := c.Login(t)
 		at := func(args ...string) []string { return append(args, program.At(place)...) }
 		program.Succeed(t, at("user", "add", "--account=Acme", "--role=viewer", "--name=Eve", "--email=eve@example.com")...)
-		printed := program.Succeed(t, at("account", "create", "Globex", "--owner-email=eve@example.com", "--owner-name=Eve", "--public-url=https://f.example")...)
+		printed := program.Succeed(t, at("account", "create", "Globex",
+			"--owner-email=eve@example.com", "--owner-name=Eve", "--public-url=https://f.example")...)
 		if !strings.HasPrefix(printed, "Created the account \"Globex\"") || strings.Contains(printed, "API key") {
 			t.Errorf("account create: %q", printed)
 		}
@@ -180,7 +181,7 @@ API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at(
 
 		rotated := regexp.MustCompile(`^API key of the app Shop: (gk_\w+)\nThe old key no longer works\.\n$`).
 			FindStringSubmatch(program.Succeed(t, at("app", "rotate-key", "--account=Globex", "Shop")...))
-		if rotated == nil || rotated[1] == key {
+		if len(rotated) != 2 || rotated[1] == key {
 			t.Fatalf("app rotate-key: %q", rotated)
 		}
 		c.Want(t, "auth.invalid_api_key", "widget-submit-request", key, program.Params{"title": "T", "description": ""})
@@ -193,7 +194,8 @@ API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at(
 		for want, args := range map[string][]string{
 			`there is no account called "Globex"; run gatherkit account list to see all accounts`: at("account", "show", "Globex"),
 			`an account is called "Acme" already`:                                                 at("account", "rename", "Initech", "Acme"),
-			`the account "Initech" has no app "Shap"; run gatherkit account show to see its apps`: at("app", "rotate-key", "--account=Initech", "Shap"),
+			`the account "Initech" has no app "Shap"; run gatherkit account show to see its apps`: at(
+				"app", "rotate-key", "--account=Initech", "Shap"),
 		} {
 			if got := fail(t, nil, "", args...); got != want {
 				t.Errorf("gatherkit %q: %q, want %q", args, got, want)
@@ -208,7 +210,8 @@ API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at(
 			}
 		}
 		list := strings.Split(program.Succeed(t, at("account", "list", "--sort=requests")...), "\n")
-		if len(list) != 4 || !strings.HasPrefix(list[1], id+"  1      1     2         0      0         20") || !strings.HasSuffix(list[2], "Acme") {
+		first := id + "  1      1     2         0      0         20"
+		if len(list) != 4 || !strings.HasPrefix(list[1], first) || !strings.HasSuffix(list[2], "Acme") {
 			t.Errorf("account list: %q", list)
 		}
 
@@ -238,18 +241,22 @@ func TestListOfAccounts(t *testing.T) {
 		}
 		got := program.Execute(t, nil, file.String(), create...)
 		lines := strings.Split(got.Stdout, "\n")
-		if got.Code != 0 || len(lines) != 201 || !strings.Contains(lines[199], `{"name":"Customer 199","id":"`) || !strings.Contains(lines[199], `"api_key":"gk_`) {
+		last := regexp.MustCompile(`^{"name":"Customer 199","id":"[0-9a-f-]{36}",.*"api_key":"gk_`)
+		if got.Code != 0 || len(lines) != 201 || !last.MatchString(lines[199]) {
 			t.Fatalf("exit %d, %d lines, %s", got.Code, len(lines), got.Stderr)
 		}
 		const fine = `{"name": "New", "owner_email": "n@example.com", "owner_name": "N"}`
+		after := func(line string) string { return fine + "\n" + line }
+		const none = "; no account was created"
 		for input, want := range map[string]string{
 			"": "standard input is empty; send a JSON object per line",
-			fine + "\n" + `{"name": "Customer 7", "owner_email": "n@example.com", "owner_name": "N"}`: `line 2: an account is called "Customer 7" already; no account was created`,
-			fine + "\n" + fine: `line 2: an account is called "New" already; no account was created`,
-			fine + "\n" + `{"name": "B", "owner_email": "n", "owner_name": "N"}`: `line 2: "n" is not an e-mail address such as ada@example.com; no account was created`,
-			fine + "\n" + `{"name": "B", "owner_email": "n@example.com"}`:        "line 2: the name of the owner must have 1 to 100 characters, all on one line; no account was created",
-			`{"name": "B", "mail": "n@example.com"}`:                             "line 1 must be a JSON object such as ",
-			strings.Repeat(fine+"\n", 1001):                                      "the list has more than 1,000 lines; split it",
+			after(`{"name": "Customer 7", "owner_email": "n@example.com", "owner_name": "N"}`): `line 2: an account is called "Customer 7" already` + none,
+			after(fine): `line 2: an account is called "New" already` + none,
+			after(`{"name": "B", "owner_email": "n", "owner_name": "N"}`): `line 2: "n" is not an e-mail address such as ada@example.com` + none,
+			after(`{"name": "B", "owner_email": "n@example.com"}`): "line 2: the name of the owner must have 1 to 100 characters, all on one line" +
+				none,
+			`{"name": "B", "mail": "n@example.com"}`: "line 1 must be a JSON object such as ",
+			strings.Repeat(fine+"\n", 1001):          "the list has more than 1,000 lines; split it",
 		} {
 			if got := fail(t, nil, input, create...); !strings.HasPrefix(got, want) {
 				t.Errorf("%.200s: %q, want %q", input, got, want)

@@ -107,7 +107,8 @@ func TestOperatingListsTheMetrics(t *testing.T) {
 	for name, database := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			metrics := program.FreeAddress(t)
-			p := program.Start(t, append(database, "--metrics-listen", metrics)...)
+			all := []string{"--smtp=smtp://127.0.0.1?from=f@example.com", "--public-url=http://127.0.0.1", "--uploads=" + t.TempDir()}
+			p := program.Start(t, slices.Concat(database, all, []string{"--metrics-listen", metrics})...)
 			_, key := setUp(t, p)
 			submission := `{"title":"Dark mode","description":""}`
 			call(t, http.DefaultClient, p.URL+"/api/widget-submit-request", submission, "X-API-Key", key).get(t, "request.id")

@@ -50,7 +50,8 @@ func TestUnusableFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(at, "gatherkit")
-	program.Succeed(t, "user", "add", "--data="+filepath.Join(at, "made"), "--new-account", "--account=Acme", "--email=a@example.com", "--name=Ada")
+	program.Succeed(t, "user", "add", "--data="+filepath.Join(at, "made"),
+		"--new-account", "--account=Acme", "--email=a@example.com", "--name=Ada")
 	made, err := os.ReadFile(filepath.Join(at, "made", "gatherkit.db"))
 	if err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ var imports = map[string][]string{
 	"internal/mail": {
 		"internal/aside", "internal/rate",
 		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
-		"internal/sweep", "github.com/wneessen/go-mail",
+		"internal/sweep", "github.com/prometheus/client_golang", "github.com/wneessen/go-mail",
 	},
 	"internal/mail/mailtest": {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/manual":        {"github.com/alecthomas/kong"},

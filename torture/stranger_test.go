@@ -41,7 +41,8 @@ func newFixture(t *testing.T) *fixture {
 	place := storetest.SQLite(t)
 	program.AddOwner(t, place)
 	const email = "grace@example.com"
-	args := append([]string{"user", "add", "--new-account", "--account=Other", "--email=" + email, "--name=Grace", "--password-stdin"}, program.At(place)...)
+	args := append([]string{"user", "add", "--new-account", "--account=Other", "--email=" + email, "--name=Grace", "--password-stdin"},
+		program.At(place)...)
 	if got := program.Execute(t, nil, program.Password+"\n", args...); got.Code != 0 {
 		t.Fatalf("user add: exit %d\n%s", got.Code, got.Stderr)
 	}

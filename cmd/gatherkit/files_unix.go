@@ -21,6 +21,16 @@ func maxOpenConnections() int {
 // that it creates: the database and its logs, attached files, and backups.
 func keepPrivate() { syscall.Umask(0o077) }
 
+// space returns how many bytes the disk of a folder has, and how many of them the program may still write.
+func space(folder string) (all, free uint64, err error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(folder, &disk); err != nil {
+		return 0, 0, err
+	}
+	block := uint64(disk.Bsize)                                  //nolint:gosec,unconvert // its type differs between systems
+	return disk.Blocks * block, uint64(disk.Bavail) * block, nil //nolint:unconvert // the same
+}
+
 // openToOthers reports whether users other than its owner have access to a folder.
 func openToOthers(folder string) bool {
 	info, err := os.Stat(folder)

@@ -33,6 +33,7 @@ func newMailSender(ctx context.Context, c config.Serve, s *store.Store, metrics 
 	for _, work := range mail.Kinds() {
 		metrics.countFailures(work, sender.Outcomes.Failures)
 	}
+	metrics.MustRegister(sender.Metrics())
 	return sender, nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"gatherkit/internal/blob"
+	"gatherkit/internal/config"
 	"gatherkit/internal/deadline"
 	"gatherkit/internal/store"
 )
@@ -71,6 +73,42 @@ func (r *registry) counter(name, help string, value func() float64) {
 func (r *registry) watchConnections(l *limitedListener) {
 	r.gauge("gatherkit_connections", "Open connections of callers.", func() float64 { return float64(l.opened()) })
 	r.gauge("gatherkit_connections_limit", "Connections of callers that can be open.", func() float64 { return float64(l.limit) })
+}
+
+// diskCollector collects the space on the disks of folders. It leaves out those that do not exist.
+type diskCollector struct{ folders map[string]string } // by their names in the metrics
+
+var (
+	diskBytes = prometheus.NewDesc("gatherkit_disk_bytes", "Size of the disk of a folder.", []string{"folder"}, nil)
+	diskFree  = prometheus.NewDesc("gatherkit_disk_free_bytes", "Free space on the disk of a folder.", []string{"folder"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (diskCollector) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- diskBytes
+	descriptions <- diskFree
+}
+
+// Collect implements prometheus.Collector.
+func (c diskCollector) Collect(collected chan<- prometheus.Metric) {
+	for name, folder := range c.folders {
+		if all, free, err := space(folder); err == nil {
+			collected <- prometheus.MustNewConstMetric(diskBytes, prometheus.GaugeValue, float64(all), name)
+			collected <- prometheus.MustNewConstMetric(diskFree, prometheus.GaugeValue, float64(free), name)
+		}
+	}
+}
+
+// watchDisks adds the space that the service's own folders have.
+func (r *registry) watchDisks(c config.Serve) {
+	folders := map[string]string{}
+	if c.Database == "" {
+		folders["data"] = c.Data
+	}
+	if place := c.Place(); place != "" && !blob.Direct(place) {
+		folders["uploads"] = place
+	}
+	r.MustRegister(diskCollector{folders})
 }
 
 // watch adds the metrics of the store.

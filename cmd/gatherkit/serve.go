@@ -221,6 +221,7 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 		}
 	}
 	metrics.watch(s)
+	metrics.watchDisks(c)
 	warnOfOpenFolders(c, log)
 	return s, files, nil
 }

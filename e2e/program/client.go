@@ -65,7 +65,8 @@ func Succeed(t *testing.T, args ...string) string {
 // AddOwner adds the owner with gatherkit user add.
 func AddOwner(t *testing.T, place storetest.Place) {
 	t.Helper()
-	args := append([]string{"user", "add", "--new-account", "--account=Acme", "--email=" + Email, "--name=Ada", "--password-stdin"}, At(place)...)
+	args := append([]string{"user", "add", "--new-account", "--account=Acme", "--email=" + Email, "--name=Ada", "--password-stdin"},
+		At(place)...)
 	if got := Execute(t, nil, Password+"\n", args...); got.Code != 0 {
 		t.Fatalf("user add: exit %d\n%s", got.Code, got.Stderr)
 	}

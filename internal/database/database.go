@@ -48,6 +48,7 @@ type DB struct {
 	log     *slog.Logger
 	fatal   func(error)
 	observe func(time.Duration)
+	slow    slowLog
 	// committed are called after each commit.
 	committed []func()
 

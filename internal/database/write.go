@@ -83,6 +83,8 @@ func (w *writers) several() bool {
 func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
 	var err error
 	w := write{fair.Who(ctx), fn}
+	began := time.Now()
+	defer func() { db.slow.note(db.log, w.by, began, time.Now()) }()
 	if db.writes != nil {
 		defer db.writers.enter(w.by)()
 	}

@@ -330,7 +330,7 @@ func (s *Sender) note(ctx context.Context, before serverState, result verdict, f
 		}
 		next.since = before.since
 	} else {
-		s.log.Info("the state of the mail server has changed", "state", next.state, "error", failed)
+		s.logState(ctx, next.state, failed)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO mail_server (id, state, since, error, retry_at) VALUES (1, $1, $2, $3, $4)
@@ -338,6 +338,17 @@ func (s *Sender) note(ctx context.Context, before serverState, result verdict, f
 			string(next.state), next.since, next.error, next.retryAt)
 		return err
 	})
+}
+
+func (s *Sender) logState(ctx context.Context, state ServerState, failed error) {
+	switch state {
+	case OK:
+		s.log.InfoContext(ctx, "the mail server works again")
+	case Away:
+		s.log.WarnContext(ctx, "the mail server cannot be reached, so mails wait", "error", failed)
+	case Refused:
+		s.log.WarnContext(ctx, "the mail server refuses the login or the sender, so mails wait", "error", failed)
+	}
 }
 
 // Test sends a mail to an address, and calls say with each line of the conversation with the server.

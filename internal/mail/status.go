@@ -3,6 +3,8 @@ package mail
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 
@@ -76,6 +78,7 @@ func (m *Mail) Status(ctx context.Context, accountID feedback.ID) (s Status, err
 type Queue struct {
 	ServerStatus
 	Waiting, GivenUp int64
+	Oldest           *feedback.Time // when the oldest mail that was never tried was written; nil if there is none
 }
 
 // Queue returns how the mail server does, and how many mails of all accounts wait and were given up.
@@ -85,6 +88,16 @@ func (m *Mail) Queue(ctx context.Context) (q Queue, err error) {
 	}
 	err = m.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(SUM(CASE WHEN due_at < $1 THEN 1 ELSE 0 END), 0),"+
 		" COALESCE(SUM(CASE WHEN due_at < $1 THEN 0 ELSE 1 END), 0) FROM mails", never).Scan(&q.Waiting, &q.GivenUp)
+	if err != nil {
+		return q, err
+	}
+	var oldest feedback.ID
+	err = m.db.Reader().QueryRowContext(ctx, "SELECT id FROM mails WHERE attempts = 0 ORDER BY id LIMIT 1").Scan(&oldest)
+	if err == nil {
+		q.Oldest = new(oldest.Time())
+	} else if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
 	return q, err
 }
 

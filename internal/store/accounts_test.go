@@ -64,7 +64,10 @@ func TestAccountSizes(t *testing.T) {
 		app := r.NewApp(acme)
 		r.Fill(app, 3)
 		binned := r.Fill(app, 1)
-		_, err := r.ChangeRequest(ctx, acme.ID, binned.ID, feedback.Command(), func(q *feedback.Request) error { q.Box = feedback.Bin; return nil })
+		_, err := r.ChangeRequest(ctx, acme.ID, binned.ID, feedback.Command(), func(q *feedback.Request) error {
+			q.Box = feedback.Bin
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +84,8 @@ func TestAccountSizes(t *testing.T) {
 		}
 		var got []string
 		for _, a := range sizes {
-			got = append(got, fmt.Sprintf("%s: %d users, %d apps, %d requests, %d files, %d bytes", a.Name, a.Users, a.Apps, a.Requests, a.Files, a.FileBytes))
+			got = append(got, fmt.Sprintf("%s: %d users, %d apps, %d requests, %d files, %d bytes",
+				a.Name, a.Users, a.Apps, a.Requests, a.Files, a.FileBytes))
 			if a.CreatedAt == 0 || a.LastChange < a.CreatedAt {
 				t.Errorf("%+v", a)
 			}

@@ -89,7 +89,9 @@ var ErrAccountExists = errors.New("an account with this name exists already")
 
 // Create creates an account with its owner, as the operator, in a transaction. The owner has the password, or
 // gets an invitation if there is none. Create may return ErrAccountExists or ErrEmailTaken.
-func (t *Team) Create(ctx context.Context, tx *sql.Tx, name string, owner NewUser) (a feedback.Account, m feedback.Member, link JoinLink, err error) {
+func (t *Team) Create(
+	ctx context.Context, tx *sql.Tx, name string, owner NewUser,
+) (a feedback.Account, m feedback.Member, link JoinLink, err error) {
 	if _, err := t.markSetUp(ctx, tx); err != nil {
 		return a, m, link, err
 	}

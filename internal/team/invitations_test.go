@@ -17,7 +17,9 @@ func TestInvitationsClaimNothing(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		acme, globex := r.NewAccount("Acme"), r.NewAccount("Globex")
 		invite := func(account feedback.Account, email string) (feedback.ID, team.JoinLink, error) {
-			m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(*r.UserOf(account)), team.NewUser{Email: email, Name: "I", Role: feedback.RoleMember})
+			m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(*r.UserOf(account)), team.NewUser{
+				Email: email, Name: "I", Role: feedback.RoleMember,
+			})
 			return m.ID, link, err
 		}
 		accept := func(link team.JoinLink) error {

@@ -116,7 +116,8 @@ func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i
 	var madeBy feedback.ID
 	var role sql.NullString // of the maker
 	i.Account.ID = accountID
-	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, l.made_by, m.role FROM join_links l
+	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, l.made_by, m.role
+		FROM join_links l
 		JOIN users u ON u.account_id = l.account_id AND u.id = l.user_id
 		LEFT JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
 		JOIN accounts a ON a.account_id = l.account_id

@@ -60,7 +60,9 @@ func lockActor(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedba
 
 // lockManaged locks the team and returns the user by and the user id, whom by is about to
 // change. It returns ErrUserNotFound, or ErrForbidden if by may not manage the user.
-func lockManaged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, id feedback.ID) (actor, m feedback.Member, err error) {
+func lockManaged(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, id feedback.ID,
+) (actor, m feedback.Member, err error) {
 	if actor, err = lockActor(ctx, tx, accountID, by); err != nil {
 		return actor, m, err
 	}

@@ -23,7 +23,9 @@ var ctx = context.Background()
 // joined adds a user who has accepted an invitation.
 func joined(r *storetest.Rig, account feedback.Account, by feedback.ID, name string, role feedback.Role) feedback.ID {
 	r.T.Helper()
-	m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(by), team.NewUser{Email: strings.ToLower(name) + "@example.com", Name: name, Role: role})
+	m, link, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(by), team.NewUser{
+		Email: strings.ToLower(name) + "@example.com", Name: name, Role: role,
+	})
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -84,7 +86,9 @@ func TestLastOwner(t *testing.T) {
 		// Somebody who has not accepted yet is none who could log in.
 		account := r.NewAccount("Globex")
 		owner := *r.UserOf(account)
-		invited, _, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(owner), team.NewUser{Email: "i@example.com", Name: "I", Role: feedback.RoleOwner})
+		invited, _, err := r.Team.Invite(ctx, account.ID, feedback.ByUserID(owner), team.NewUser{
+			Email: "i@example.com", Name: "I", Role: feedback.RoleOwner,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

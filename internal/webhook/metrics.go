@@ -49,12 +49,13 @@ var (
 	behindDesc    = prometheus.NewDesc("gatherkit_webhook_behind", "Log entries after the positions of the webhooks that are on.", nil, nil)
 	oldestDesc    = prometheus.NewDesc("gatherkit_webhook_oldest_seconds", "Age of the oldest log entry that waits for a webhook that is on.",
 		nil, nil)
-	asideDesc = prometheus.NewDesc("gatherkit_webhook_set_aside", "Events that webhooks refused, and that are sent again.", nil, nil)
+	asideDesc   = prometheus.NewDesc("gatherkit_webhook_set_aside", "Events that webhooks refused, and that are sent again.", nil, nil)
+	failingDesc = prometheus.NewDesc("gatherkit_webhook_accounts_failing", "Accounts of which all webhooks that are on fail.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (collector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{endpointsDesc, behindDesc, oldestDesc, asideDesc} {
+	for _, d := range []*prometheus.Desc{endpointsDesc, behindDesc, oldestDesc, asideDesc, failingDesc} {
 		descriptions <- d
 	}
 }
@@ -88,5 +89,10 @@ func (c collector) Collect(collected chan<- prometheus.Metric) {
 	gauge(oldestDesc, age)
 	if err := c.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM webhook_retries").Scan(&aside); err == nil {
 		gauge(asideDesc, float64(aside))
+	}
+	var failing int64
+	if err := c.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM
+		(SELECT account_id FROM webhooks WHERE state = 'on' GROUP BY account_id HAVING MIN(failures) > 0) AS f`).Scan(&failing); err == nil {
+		gauge(failingDesc, float64(failing))
 	}
 }
