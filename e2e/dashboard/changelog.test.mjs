@@ -68,6 +68,16 @@ test('an entry is written, previewed, published with its requests, and taken bac
   await page.getByRole('button', { name: 'Keep mine' }).click()
   await until(async () => (await owner.call('entries-get', { id: entry.id })).entry.title === 'Mine')
 
+  // A new entry is published from its form in one step.
+  await page.getByRole('link', { name: 'All entries' }).click()
+  await page.getByRole('link', { name: 'New entry' }).click()
+  await title.fill('At once')
+  await page.getByRole('button', { name: 'Publish…' }).click()
+  await page.getByRole('dialog', { name: 'Publish' }).getByRole('button', { name: 'Publish', exact: true }).click()
+  await says(page, 'Published.')
+  await page.getByRole('link', { name: 'All entries' }).click()
+  await page.getByRole('link', { name: 'Mine' }).click()
+
   // Later, and then now.
   await page.getByRole('button', { name: 'Publish…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
@@ -99,7 +109,7 @@ test('an entry is written, previewed, published with its requests, and taken bac
   await page.getByRole('button', { name: 'Delete…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await says(page, '“Mine” deleted.')
-  await page.getByRole('heading', { name: 'No entries yet' }).waitFor()
+  await page.getByRole('link', { name: 'At once' }).waitFor()
   assert.deepEqual(complaints, [])
 })
 

@@ -49,7 +49,7 @@ test('requests are hidden with a key, together and in the details', async (t) =>
 
   // The switch in the details.
   const details = page.getByRole('complementary', { name: 'Request details' })
-  const control = details.getByRole('switch', { name: 'Only your team and the submitter can see it' })
+  const control = details.getByRole('switch', { name: 'Show it only to your team and the submitter' })
   await control.waitFor()
   assert.equal(await control.isChecked(), true)
   for (const width of [1440, 1024, 390, 320]) {

@@ -109,6 +109,10 @@ test('a template makes a button that opens the tracker, filled in', async (t) =>
   }
   await look(page, 'links-template')
   const save = page.getByRole('button', { name: 'Save' })
+  await page.getByText('Replace OWNER by your own.').waitFor()
+  await save.click()
+  await until(() => field.evaluate((it) => it === document.activeElement))
+  assert.equal((await owner.call('apps-get', { id: app.id })).app.settings.issue_template, '')
   await field.fill('javascript:alert("{title}")')
   await save.click()
   await error.waitFor()

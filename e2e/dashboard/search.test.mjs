@@ -125,7 +125,7 @@ for (const width of some([1440, 390], 1)) {
   test(`a spelling is suggested, at ${width} px`, async (t) => {
     const address = `/?app=${app.id}&q=invoces&sort=newest`
     const { page, complaints, field, best, query, counts } = await open(t, address, { viewport: { width, height: 800 } })
-    const state = page.getByRole('status').filter({ has: page.getByRole('heading', { name: 'No requests match “invoces”' }) })
+    const state = page.getByRole('status').filter({ has: page.getByRole('heading', { name: 'No requests here match “invoces”' }) })
     await state.getByText('Did you mean invoices?').waitFor()
     await look(page, `search-meant-${width}`)
     await field.focus()
@@ -144,12 +144,30 @@ for (const width of some([1440, 390], 1)) {
     await page.getByRole('button', { name: 'Search for invoices z' }).waitFor()
     await look(page, `search-long-${width}`)
     await page.goto(`/?app=${app.id}&q=zzzzzz`)
-    await page.getByRole('heading', { name: 'No requests match “zzzzzz”' }).waitFor()
-    await page.getByText('Try other words.').waitFor()
+    await page.getByRole('heading', { name: 'No requests here match “zzzzzz”' }).waitFor()
+    await page.getByText('Other views and filters may have some.').waitFor()
     await look(page, `search-nothing-${width}`)
     assert.deepEqual(complaints, [])
   })
 }
+
+test('keys keep their place, whatever the order of the filters in the address', async (t) => {
+  const { page, complaints, counts } = await open(t, `/?status=%5B"opened"%5D&app=${app.id}&view=all`)
+  await counts('4 requests')
+  const row = (n) => page.locator(`[role=option][aria-posinset="${n}"]`)
+  const title = (n) => row(n).locator('.item-title').innerText()
+  await page.keyboard.press('j') // marks the first row
+  assert.equal(await page.getByRole('listbox').getAttribute('aria-activedescendant'), await row(1).getAttribute('id'))
+  await page.keyboard.press('j')
+  const opened = await title(2)
+  const next = await title(3)
+  await page.keyboard.press('Enter')
+  const details = page.getByRole('complementary', { name: 'Request details' })
+  await details.getByRole('heading', { name: opened }).waitFor()
+  await page.keyboard.press('j')
+  await details.getByRole('heading', { name: next }).waitFor()
+  assert.deepEqual(complaints, [])
+})
 
 test('while a word is typed, the list stays in place', async (t) => {
   const { page, quiet, field, best, counts } = await open(t, `/?app=${app.id}`)

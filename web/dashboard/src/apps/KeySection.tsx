@@ -15,8 +15,8 @@ export function KeySection({ app }: { app: App }) {
   return (
     <div className="stack">
       <p className="quiet">
-        The API key tells Gatherkit which app a request belongs to. It is public: your pages contain it, and it only lets people send
-        requests and vote.
+        The API key tells Gatherkit which app a request belongs to. It is public: your pages contain it, and it only lets people
+        do what your widget and portal offer: see shared requests, send ideas, vote and comment.
       </p>
       <Snippet label="current API key" code={app.api_key} />
       {can("admin") && (

@@ -37,6 +37,9 @@ const clean = ({ labels, ...text }: Partial<Text>) => ({
   ...(labels && { labels: labels.map((label) => label.trim()).filter(Boolean) }),
 });
 
+// What opens on the page of an entry that is being created.
+let opensNext: "publish" | undefined;
+
 // Editor edits an entry, or creates one.
 export function Editor({ app, entry }: { app: App; entry: Entry | undefined }) {
   const client = useQueryClient();
@@ -48,7 +51,7 @@ export function Editor({ app, entry }: { app: App; entry: Entry | undefined }) {
   const [theirs, setTheirs] = useState<Entry>();
   const [saving, setSaving] = useState(false);
   const [preview, setPreview] = useState(false);
-  const [open, setOpen] = useState<"publish" | "delete">();
+  const [open, setOpen] = useState<"publish" | "delete" | undefined>(() => (entry ? opensNext : undefined));
   const field = error instanceof ApiError ? error.field : undefined;
   const errorOf = (name: string) => (field === name ? message(error) : undefined);
   const known = ["title", "body", "labels", "request_ids"].includes(field ?? "");
@@ -106,7 +109,9 @@ export function Editor({ app, entry }: { app: App; entry: Entry | undefined }) {
 
   // Publishing publishes what is on the page.
   async function publish() {
+    if (!entry) opensNext = "publish";
     if (!draft.dirty || (await save())) setOpen("publish");
+    opensNext = undefined;
   }
 
   return (

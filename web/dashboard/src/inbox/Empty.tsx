@@ -27,16 +27,21 @@ export function Empty({ search, place, meant, onSearch, onEverything, onClear, o
   const totals = useQuery(totalQuery({}));
   const { can } = useSession();
   if (search.q) {
+    const narrowed = isNarrowed(search);
     const advice = sortOf(search) === "relevance" ? "Try other words." : "Try fewer words, or sort by best match.";
     return (
-      <EmptyState live icon={<SearchIcon size={24} />} title={`No requests match “${search.q}”`}>
+      <EmptyState
+        live
+        icon={<SearchIcon size={24} />}
+        title={narrowed ? `No requests here match “${search.q}”` : `No requests match “${search.q}”`}
+      >
         {meant ? (
           <p>Did you mean <Button small aria-label={`Search for ${meant}`} onPress={() => onSearch(meant)}>{meant}</Button>?</p>
         ) : (
-          <p>{advice}</p>
+          <p>{narrowed ? "Other views and filters may have some." : advice}</p>
         )}
         <div className="row">
-          {isNarrowed(search) && <Button onPress={onEverything}>Search all requests</Button>}
+          {narrowed && <Button onPress={onEverything}>Search all requests</Button>}
           <Button kind="quiet" onPress={onClear}>Clear search</Button>
         </div>
       </EmptyState>

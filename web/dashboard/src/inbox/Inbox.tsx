@@ -1,3 +1,4 @@
+import { hashKey } from "@tanstack/react-query";
 import { useMatch, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
@@ -68,7 +69,7 @@ function Inbox() {
   const place = placeIn(search, places);
   usePageTitle(search.box ? boxNames[search.box] : place.name);
   const ranked = sort === "relevance";
-  const key = JSON.stringify([filter, sort]);
+  const key = hashKey([filter, sort]); // whatever the order of what the address has
   const where = useMemo(() => whereOf(filter), [key]);
   const change = useCallback(
     (to: Change, replace = false) => void navigate({ to: "/", search: (old) => changed(old as Search, to), replace }),
@@ -125,8 +126,9 @@ function Inbox() {
   const move = (by: number) => {
     const left = open !== undefined && state.row?.id !== open && !found.places.has(open);
     const visible = visibleRows.current?.();
+    const first = steps.current === 0 && !open && document.activeElement !== list.current; // no row is marked yet
     const scrolledAway = Math.abs(by) === 1 && visible && (state.at < visible.first || state.at > visible.last);
-    const to = scrolledAway ? visible.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
+    const to = first ? state.at : scrolledAway ? visible.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
     const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
     steps.current++;
     if (!next) return;

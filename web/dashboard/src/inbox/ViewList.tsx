@@ -19,7 +19,7 @@ export function ViewList() {
   const { places } = usePlaces();
   const { can } = useSession();
   const here = useRouterState({ select: ({ location }) => (location.pathname.endsWith("/") ? readSearch(location.search) : undefined) });
-  const current = here && placeIn(here, places).id;
+  const current = here && !here.box ? placeIn(here, places).id : undefined;
   const [dragged, setDragged] = useState<Place>();
 
   const movable = ({ saved }: Place) => saved !== undefined && mayChange(saved, can("member"));

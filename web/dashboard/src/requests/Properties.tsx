@@ -74,7 +74,7 @@ export function Properties({ request, editable }: { request: FeatureRequest; edi
             isDisabled={!editable}
             onChange={(hidden) => void update({ requests: [request] }, { hidden })}
           >
-            Only your team and the submitter can see it
+            Show it only to your team and the submitter
           </Switch>
         </Property>
       )}

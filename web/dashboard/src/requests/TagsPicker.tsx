@@ -66,7 +66,7 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
       />
       <div className="picker-foot">
         <span className="quiet small">
-          {found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "– keeps what each request has."}
+          {found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash leaves the tag as it is on each request."}
         </span>
         <Button onPress={close}>Done</Button>
       </div>
