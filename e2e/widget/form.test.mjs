@@ -88,6 +88,41 @@ test('after a vote, the person can leave without what was typed', async (t) => {
   assert.deepEqual((await stored(app)).map(({ title }) => title), ['Dark mode for the dashboard'])
 })
 
+test('the second tap of two on a vote does not count for the request that has moved below it', async (t) => {
+  const { app, w, relay } = await shop(t, { options: { viewport: { width: 390, height: 844 } } })
+  await suggest(app, 2)
+  await w.open()
+  await w.title.fill('Dark mode')
+  await w.vote.nth(1).waitFor()
+  const votes = () => relay.calls.filter(({ operation }) => operation === 'widget-vote').map(({ params }) => params.request_id)
+  await w.vote.evaluateAll(([first, second]) => {
+    first.click()
+    second.click()
+  })
+  await w.part('.thanks').waitFor()
+  assert.equal(votes().length, 1)
+  assert.equal(await w.vote.nth(1).getAttribute('aria-pressed'), 'false')
+})
+
+test('a failed vote says so, and what is typed afterwards is not discarded', async (t) => {
+  const { app, w, relay, see } = await shop(t)
+  await suggest(app, 1)
+  await w.open()
+  await w.title.fill('Dark mode')
+  await w.vote.waitFor()
+  await w.part('.similar').getByText('A vote also sends what you typed.').waitFor()
+  relay.fault = onCall('widget-vote', () => 'cut')
+  await w.vote.click()
+  await w.part('.thanks').getByText('Your vote failed. Try again later.').waitFor()
+  await see('vote-failed')
+  assert.ok(!await w.part('.thanks button').isVisible())
+  relay.fault = undefined
+  await w.vote.click()
+  await w.part('.thanks').getByRole('button', { name: 'Done' }).waitFor()
+  await w.description.fill('For the nights.')
+  await w.part('.thanks').waitFor({ state: 'hidden' })
+})
+
 test('what a person has voted for is marked after a reload', async (t) => {
   const { app, tab, w } = await shop(t)
   await suggest(app, 2)

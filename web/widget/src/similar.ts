@@ -23,6 +23,9 @@ const shortest = 3
 /** How many requests are shown at once, so that they do not push the form out of view. */
 const most = 2
 
+/** How long no vote for another request counts, in milliseconds: the second tap of two may hit it, as the list has moved. */
+const apart = 600
+
 /** How many characters of what the person has typed a vote keeps. */
 const longest = 500
 
@@ -32,15 +35,27 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
   const list = h('ul')
   const rest = h('ul')
   const more = h('details', {}, h('summary', {}, t('similar_more')), rest)
-  const thanks = h('p', { class: 'thanks', hidden: true }, h('span', {}, t('voted')), h('button', { click: leave }, t('done')))
+  const told = h('span')
+  const done = h('button', { click: leave }, t('done'))
+  const thanks = h('p', { class: 'thanks', hidden: true }, told, done)
   const element = h(
-    'section', { class: 'similar', 'aria-label': t('similar'), hidden: true }, h('h3', {}, t('similar')), list, more, thanks,
+    'section', { class: 'similar', 'aria-label': t('similar'), hidden: true },
+    h('h3', {}, t('similar')), h('p', {}, t('similar_text')), list, more, thanks,
   )
   const number = (count: number) => count.toLocaleString(t('lang'))
   // Each request keeps its row, because a vote may be counted after the next search.
   const rows = new Map<string, HTMLElement>()
   let timer = 0
   let wanted = ''
+  let last = { id: '', at: 0 }
+
+  /** Says what has become of a vote. */
+  function tell(text: 'voted' | 'unvoted' | 'vote_failed'): void {
+    told.textContent = t(text)
+    done.hidden = text != 'voted'
+    thanks.hidden = text == 'unvoted'
+    say(t(text))
+  }
 
   function row({ id, title, votes: count, voted }: Request): HTMLElement {
     const shown = h('span', {}, number(count))
@@ -51,17 +66,18 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
       icon('M6 15l6-6 6 6'),
       shown,
     )
-    async function vote(): Promise<void> {
+    async function vote({ timeStamp }: Event): Promise<void> {
+      if (id != last.id && timeStamp < last.at + apart && last.id) return
+      last = { id, at: timeStamp }
       try {
         const draft = typed() // would be lost if the person does not send it
         const why = (draft.title + ' ' + draft.description).slice(0, longest)
         const result = await votes.cast(id, button.ariaPressed == 'true', why)
         shown.textContent = number(result.votes)
         button.ariaPressed = String(result.voted)
-        thanks.hidden = !result.voted
-        say(t(result.voted ? 'voted' : 'unvoted'))
+        tell(result.voted ? 'voted' : 'unvoted')
       } catch {
-        say(t('vote_failed'))
+        tell('vote_failed')
       }
     }
     return h('li', {}, h('span', { dir: 'auto', title }, title), button)
@@ -95,6 +111,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
     element,
     search() {
       clearTimeout(timer)
+      thanks.hidden = true // Done would discard what is typed now
       wanted = typed().title.trim()
       if (wanted.length < shortest) return show([])
       // Errors do not matter: the person can still send the idea.
