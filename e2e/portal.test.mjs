@@ -134,13 +134,51 @@ test('a vote that does not arrive says so, and can be given again', async (t) =>
   }
 })
 
+test('what is sent is sent once, is not lost offline, and is confirmed', async (t) => {
+  const app = await addPortal('Shop')
+  const idea = await submit(app, { title: 'Export as PDF' })
+  const { context } = await openBrowser(t, { viewport: { width: 390, height: 844 } })
+  const page = await context.newPage()
+  await page.goto(`${app.home}r/${idea.id}`)
+  await page.getByLabel('Your comment').fill('Yes, please.')
+  await context.setOffline(true)
+  const send = page.getByRole('button', { name: 'Send comment' })
+  await send.click()
+  await page.getByRole('alert').getByText('Your comment was not sent. Try again in a minute.').waitFor()
+  assert.equal(await page.getByLabel('Your comment').inputValue(), 'Yes, please.')
+  await context.setOffline(false)
+  await send.evaluate((button) => {
+    button.click()
+    button.click()
+  })
+  await page.getByText('Your comment is published.').waitFor()
+  assert.equal(await page.getByText('Yes, please.').count(), 1)
+  await page.waitForURL((url) => url.search === '')
+  assert.equal((await owner.call('comments-list', { request_id: idea.id })).comments.length, 1)
+
+  await page.goto(`${app.home}new`)
+  await page.getByLabel('Your idea').pressSequentially('export')
+  const found = page.locator('.similar').getByRole('heading', { name: 'Export as PDF' })
+  await found.waitFor()
+  const [above, below] = [await page.getByLabel('Details').boundingBox(), await found.boundingBox()]
+  assert.ok(below.y < above.y, 'similar ideas are below the details')
+  await page.getByLabel('Your idea').fill('Print the invoices')
+  await page.getByRole('button', { name: 'Send idea' }).click()
+  const thanks = page.getByRole('status').getByText('Thank you. We have your idea.')
+  await thanks.waitFor()
+  assert.ok(await thanks.evaluate((element) => element === document.activeElement), 'the thanks have no focus')
+  await page.reload()
+  await heading(page, 'Print the invoices').waitFor()
+  assert.equal(await thanks.count(), 0, 'the thanks are said again')
+})
+
 test('similar ideas appear while a title is typed', async (t) => {
   const app = await addPortal('Shop')
   for (const title of ['Export as PDF', 'Dark mode for the editor']) await submit(app, { title })
   const page = await visitor(t)
   await page.goto(`${app.home}new`)
   const idea = page.getByLabel('Your idea')
-  const places = () => page.locator('form.box').boundingBox()
+  const places = () => page.locator('form.send').boundingBox()
   const before = await places()
   await idea.pressSequentially('dark editor')
   const found = page.getByRole('status').getByRole('heading')
@@ -155,6 +193,7 @@ test('similar ideas appear while a title is typed', async (t) => {
   const [request] = (await owner.call('requests-list', { app_id: app.id, query: 'dark' })).requests
   const said = (await owner.call('votes-list', { request_id: request.id })).votes.map(({ why }) => why)
   assert.deepEqual(said.filter(Boolean), ['dark editor My eyes hurt.'])
+  await page.getByText('Counted. You no longer need to send your idea.').waitFor()
 
   await idea.fill('invoices by the hour')
   await found.waitFor({ state: 'detached' })

@@ -42,7 +42,7 @@ func TestPortalVoter(t *testing.T) {
 			t.Errorf("the second vote sets %q; %v votes", got.header.Values("Set-Cookie"), s.votesOf(night))
 		}
 		sent := g.post("new", url.Values{"title": {"Sepia mode"}, "description": {"For old eyes."}})
-		if to := sent.header.Get("Location"); to != portalHome+"me" {
+		if to := sent.header.Get("Location"); to != portalHome+"me?idea=sent" {
 			t.Errorf("what is held leads to %q", to)
 		}
 		mine := func(g *guest, want ...string) {

@@ -204,11 +204,15 @@ func (v *visit) idea(ctx context.Context, id feedback.ID) (answer, error) {
 	}
 	query := v.R.URL.Query()
 	if path := portal.IdeaPath(ideaOf(found)); !v.isAt(path) {
-		if query.Has("comment") {
-			path += "?comment=" + url.QueryEscape(query.Get("comment"))
+		for _, name := range []string{"comment", "idea"} {
+			if query.Has(name) {
+				path += "?" + name + "=" + url.QueryEscape(query.Get(name))
+				break
+			}
 		}
 		return answer{next: &path, moved: true}, nil
 	}
+	page.New = query.Get("idea") == "sent"
 	page.Sent, page.Held = query.Get("comment") == "sent", query.Get("comment") == "held"
 	return answer{page: page}, nil
 }
@@ -314,7 +318,7 @@ func (v *visit) addDates(ctx context.Context, columns []portal.Column) error {
 
 // me shows what the visitor has asked and voted for, also what the portal does not show to others.
 func (v *visit) me(ctx context.Context) (answer, error) {
-	page := portal.Me{}
+	page := portal.Me{Sent: v.R.URL.Query().Get("idea") == "sent"}
 	var who readers.Person
 	err := v.read(ctx, func(context.Context) error {
 		page.Site, who = v.site, readers.Person{App: v.view.App, Reader: v.view.Reader()}

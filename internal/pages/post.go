@@ -167,6 +167,7 @@ func (v *visit) submit(ctx context.Context, f form) (answer, error) {
 		if stored.Box == feedback.Live && v.view.App.Settings.Shares(stored) {
 			next = portal.IdeaPath(ideaOf(board.Idea{ID: stored.ID, Title: stored.Title}))
 		}
+		next += "?idea=sent"
 		return answer{next: &next}, nil
 	}
 	draft.Refusal = v.refusal(err, field)

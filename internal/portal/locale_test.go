@@ -164,7 +164,7 @@ func TestWeight(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if style.Len() > 8<<10 || len(MineScript) > 1<<10 {
+	if style.Len() > 8<<10 || len(MineScript) > 2<<10 {
 		t.Errorf("the style has %d bytes, gzipped, and the script %d", style.Len(), len(MineScript))
 	}
 }

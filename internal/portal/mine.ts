@@ -1,5 +1,7 @@
 // The script of /mine, without which the page works for people who paste their link. It runs before
 // the page is shown.
+import { guardForms } from './forms'
+
 const link = location.hash
 const page = document.documentElement
 
@@ -43,5 +45,4 @@ const redirected = !!visit?.redirectCount
 if (isLink && !known && !redirected && !('posted' in page.dataset)) send()
 else document.addEventListener('DOMContentLoaded', keep)
 addEventListener('hashchange', send) // another link
-
-export {} // so that its names are its own
+guardForms()

@@ -59,6 +59,7 @@ func (p *page) part(idea Idea) string {
 // meBody is what the template of Me reads.
 type meBody struct {
 	Asked, Voted []line
+	Sent         bool
 	Name         string // says who is signed in, or ""
 	SignIn       string // path of the page on which the visitor can sign in, or ""
 }
@@ -71,7 +72,7 @@ func (m Me) Render(accept string) ([]byte, error) {
 	others := slices.DeleteFunc(slices.Clone(m.Voted), func(voted Idea) bool {
 		return slices.ContainsFunc(m.Asked, func(asked Idea) bool { return asked.ID == voted.ID })
 	})
-	body := meBody{Asked: p.lines(m.Asked, true), Voted: p.lines(others, true)}
+	body := meBody{Sent: m.Sent, Asked: p.lines(m.Asked, true), Voted: p.lines(others, true)}
 	switch {
 	case m.Visitor == nil && m.SignIn:
 		body.SignIn = p.SignInPath(p.At)

@@ -1,5 +1,7 @@
 // The script of a portal's pages, which work without it: a vote does not load the page again, the board is searched and
 // similar ideas appear while somebody types, and keys lead through lists.
+import { guardForms } from './forms'
+
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement
   const button = event.submitter
@@ -16,7 +18,7 @@ document.addEventListener('submit', (event) => {
     .then((answer) => answer.type === 'opaqueredirect', () => undefined)
     .then((counted) => {
       button.ariaDisabled = null
-      if (counted) return
+      if (counted) return thank(button)
       turn(button)
       if (counted === undefined) return complain(button, form.dataset['missed'] ?? '')
       button.dataset['plain'] = '' // sends it as without this script, and shows the page that says what is wrong
@@ -33,6 +35,15 @@ function complain(button: HTMLButtonElement, text: string): void {
   const idea = button.closest('.idea')?.lastElementChild
   if (idea) idea.append(alert)
   else document.querySelector('.one .body')?.prepend(alert)
+}
+
+/** Says above similar ideas that a vote is enough. */
+function thank(button: HTMLButtonElement): void {
+  const hint = button.closest('.similar')?.querySelector<HTMLElement>('.hint')
+  const text = hint?.closest<HTMLElement>('.similar')?.dataset['counted']
+  if (!hint || !text) return
+  hint.dataset['text'] ??= hint.textContent
+  hint.textContent = button.name === 'remove' ? text : hint.dataset['text']
 }
 
 /** Shows the vote as given, or as taken back. */
@@ -152,4 +163,7 @@ if (keys && used) {
   })
 }
 
-export {} // so that its names are its own
+guardForms()
+
+// The thanks for what was sent are said once, and not again after a reload or to others who get the address.
+if (/[?&](comment|idea)=/.test(location.search)) history.replaceState(null, '', location.pathname + location.hash)

@@ -118,6 +118,7 @@ type IdeaPage struct {
 	Draft    Draft    // what the visitor typed, if it was refused
 	Held     bool     // a comment of the visitor has just arrived, and waits until the team releases it
 	Sent     bool     // a comment of the visitor has just been published
+	New      bool     // the idea is the visitor's and has just arrived
 	NotTaken *Refusal // why a vote was refused; nil unless one was
 	Why      string   // what the visitor typed before the vote that was refused
 }
@@ -205,6 +206,7 @@ type NewIdea struct {
 type Me struct {
 	Site
 	Asked, Voted []Idea
+	Sent         bool // an idea of the visitor has just arrived
 }
 
 // SignInPage asks a visitor to sign in: because the portal is not for everyone, or because they want to.

@@ -97,6 +97,8 @@ type portalTexts struct {
 	DescriptionInvalid string `json:"description_invalid"`
 	EmailInvalid       string `json:"email_invalid"`
 	NameInvalid        string `json:"name_invalid"`
+	IdeaSent           string `json:"idea_sent"`
+	IdeaCounted        string `json:"idea_counted"`
 	IdeaRefused        string `json:"idea_refused"`
 	IdeaFailed         string `json:"idea_failed"`
 
