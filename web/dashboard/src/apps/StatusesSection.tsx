@@ -14,8 +14,8 @@ export function StatusesSection({ app }: { app: App }) {
   return (
     <SettingsForm form={form}>
       <p className="quiet">
-        Call a status what your users call it. They see the name in the widget, on the portal and in mails, and your team sees it here and
-        in exports. A name of yours is the same in every language. Leave a field empty for the usual name, which people see in their own
+        Call a status what your users call it. They see the name in the widget, on the portal and in e-mails, and your team sees it here and
+        in exports. Your own name is the same in every language. Leave a field empty for the usual name, which people see in their own
         language.
       </p>
       {choosableStatuses.map((status) => {

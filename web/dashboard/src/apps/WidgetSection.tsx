@@ -18,7 +18,7 @@ const emails = {
 const emailOptions: { id: keyof typeof emails; name: string; hint?: string }[] = [
   { id: "hidden", name: "Hidden" },
   { id: "optional", name: "Optional" },
-  { id: "required", name: "Required", hint: "People cannot send a request without an e-mail." },
+  { id: "required", name: "Required", hint: "People cannot send a request without an e-mail address." },
 ];
 
 export function WidgetSection({ app }: { app: App }) {

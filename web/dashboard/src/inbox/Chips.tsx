@@ -21,7 +21,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   const own = Object.entries(search).filter(([name]) => differsIn(name as keyof Search, search, place.search));
   const { person, app, status, tag, assignee, source, hidden, from, to, q }: Search = Object.fromEntries(own);
   const chips: [string, Change][] = [];
-  if (person) chips.push([`From ${personName(person)}`, { person: undefined }]);
+  if (person) chips.push([`Person: ${personName(person)}`, { person: undefined }]);
   for (const one of status ?? []) {
     chips.push([nameOf(one, search.app), { status: status!.length > 1 ? status!.filter((other) => other !== one) : undefined }]);
   }

@@ -52,7 +52,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   return (
     <div className="facets">
       <p className="facets-caption">
-        {ranked ? "No numbers while sorted by best match" : "How many you’d see with each filter"}
+        {ranked ? "No counts while sorted by best match" : "How many you’d see with each filter"}
       </p>
       <Facet
         label="Folder"

@@ -95,5 +95,5 @@ export function MostWanted({ requests, search }: { requests: FeatureRequest[]; s
     search: { ...search, sort: "most_voted", request: request.id },
   }));
   const columns = { name: "Request", count: "Votes", detail: "Status" };
-  return <BarChart wide title="Most wanted, of all open requests" columns={columns} rows={rows} />;
+  return <BarChart wide title="Most wanted, not completed or declined" columns={columns} rows={rows} />;
 }
