@@ -52,6 +52,11 @@ test('a misspelled word finds the best matches, and the address keeps the search
 
   await field.fill('quill')
   await counts('4 requests')
+
+  // The palette forgives the same errors.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('dwonload invoces')
+  await page.getByRole('listbox', { name: 'Results' }).getByRole('option', { name: /Download invoices as PDF/ }).waitFor()
   assert.deepEqual(complaints, [])
 })
 

@@ -129,7 +129,7 @@ function useRequests(words: string) {
   const debounced = useDebounced(words);
   const { data } = useQuery({
     queryKey: ["palette", debounced],
-    queryFn: async ({ signal }) => (await call("requests-list", { query: debounced, limit: 8 }, signal)).requests,
+    queryFn: async ({ signal }) => (await call("requests-list", { query: debounced, sort: "relevance", limit: 8 }, signal)).requests,
     enabled: debounced.length > 1,
     placeholderData: keepPreviousData,
   });
