@@ -55,7 +55,7 @@ test('a misspelled word finds the best matches, and the address keeps the search
 
   // The palette forgives the same errors.
   await page.keyboard.press('Control+k')
-  await page.keyboard.type('dwonload invoces')
+  await page.getByRole('combobox', { name: 'Search commands and requests' }).fill('dwonload invoces')
   await page.getByRole('listbox', { name: 'Results' }).getByRole('option', { name: /Download invoices as PDF/ }).waitFor()
   assert.deepEqual(complaints, [])
 })
