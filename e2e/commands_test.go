@@ -210,8 +210,8 @@ API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at(
 			}
 		}
 		list := strings.Split(program.Succeed(t, at("account", "list", "--sort=requests")...), "\n")
-		first := id + "  1      1     2         0      0         20"
-		if len(list) != 4 || !strings.HasPrefix(list[1], first) || !strings.HasSuffix(list[2], "Acme") {
+		first := strings.Join(strings.Fields(list[1]), " ")
+		if len(list) != 4 || !strings.HasPrefix(first, id+" 1 1 2 0 0 20") || !strings.HasSuffix(list[2], "Acme") {
 			t.Errorf("account list: %q", list)
 		}
 
@@ -250,7 +250,7 @@ func TestListOfAccounts(t *testing.T) {
 		const none = "; no account was created"
 		for input, want := range map[string]string{
 			"": "standard input is empty; send a JSON object per line",
-			after(`{"name": "Customer 7", "owner_email": "n@example.com", "owner_name": "N"}`): `line 2: an account is called "Customer 7" already` + none,
+			after(strings.Replace(fine, "New", "Customer 7", 1)): `line 2: an account is called "Customer 7" already` + none,
 			after(fine): `line 2: an account is called "New" already` + none,
 			after(`{"name": "B", "owner_email": "n", "owner_name": "N"}`): `line 2: "n" is not an e-mail address such as ada@example.com` + none,
 			after(`{"name": "B", "owner_email": "n@example.com"}`): "line 2: the name of the owner must have 1 to 100 characters, all on one line" +

@@ -67,7 +67,7 @@ func (c *accountListCommand) Run(p *program) error {
 			return nil
 		}
 		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KB\tLAST CHANGE\tNAME")
+		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KIB\tLAST CHANGE\tNAME")
 		for _, a := range accounts {
 			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n",
 				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024, inUTC(a.LastChange), printable(a.Name))

@@ -27,7 +27,7 @@ func space(folder string) (all, free uint64, err error) {
 	if err := syscall.Statfs(folder, &disk); err != nil {
 		return 0, 0, err
 	}
-	block := uint64(disk.Bsize)                                  //nolint:gosec,unconvert // its type differs between systems
+	block := uint64(disk.Bsize)                                  //nolint:gosec // its type differs between systems
 	return disk.Blocks * block, uint64(disk.Bavail) * block, nil //nolint:unconvert // the same
 }
 
