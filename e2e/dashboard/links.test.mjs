@@ -109,7 +109,7 @@ test('a template makes a button that opens the tracker, filled in', async (t) =>
   }
   await look(page, 'links-template')
   const save = page.getByRole('button', { name: 'Save' })
-  await page.getByText('Replace OWNER by your own.').waitFor()
+  await page.getByText('Replace OWNER with your own.').waitFor()
   await save.click()
   await until(() => field.evaluate((it) => it === document.activeElement))
   assert.equal((await owner.call('apps-get', { id: app.id })).app.settings.issue_template, '')

@@ -47,7 +47,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
   const rows = new Map<string, HTMLElement>()
   let timer = 0
   let wanted = ''
-  let last = { id: '', at: 0 }
+  let last = { id: '', at: -apart }
 
   /** Says what has become of a vote. */
   function tell(text: 'voted' | 'unvoted' | 'vote_failed'): void {
@@ -67,7 +67,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
       shown,
     )
     async function vote({ timeStamp }: Event): Promise<void> {
-      if (id != last.id && timeStamp < last.at + apart && last.id) return
+      if (id != last.id && timeStamp < last.at + apart) return
       last = { id, at: timeStamp }
       try {
         const draft = typed() // would be lost if the person does not send it

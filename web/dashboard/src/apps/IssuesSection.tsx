@@ -40,7 +40,7 @@ export function IssuesSection({ app }: { app: App }) {
         area={{ ref: field }}
         value={form.value.issue_template}
         onChange={set}
-        error={left ? `Replace ${left} by your own.` : form.errors["issue_template"]}
+        error={left ? `Replace ${left} with your own.` : form.errors["issue_template"]}
         isDisabled={form.readOnly}
         maxLength={2_048}
         inputMode="url"

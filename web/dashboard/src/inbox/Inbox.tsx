@@ -128,7 +128,8 @@ function Inbox() {
     const visible = visibleRows.current?.();
     const first = steps.current === 0 && !open && document.activeElement !== list.current; // no row is marked yet
     const scrolledAway = Math.abs(by) === 1 && visible && (state.at < visible.first || state.at > visible.last);
-    const to = first ? state.at : scrolledAway ? visible.first + 1 : state.at + (left ? Math.max(0, by - 1) : by);
+    const from = state.at + (left ? Math.max(0, by - 1) : by);
+    const to = scrolledAway ? visible.first + 1 : first ? state.at : from;
     const next = rows[Math.max(0, Math.min(rows.length - 1, to))];
     steps.current++;
     if (!next) return;

@@ -1,1 +1,0 @@
-export{o as default}from"./pages-Brz3vif1.js";
