@@ -240,7 +240,8 @@ func newHandler(
 ) (http.Handler, error) {
 	passwords := password.New(rand.Reader)
 	operations, err := api.New(ctx, api.Options{
-		Store: s, Passwords: passwords, Log: log, Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
+		Store: s, Passwords: passwords, Log: log, QuietLog: c.LogCalls == "failed",
+		Now: time.Now, NewID: feedback.NewIDs(time.Now, rand.Reader).New,
 		Metrics: metrics, PublicURL: c.PublicURL.URL, TrustedProxies: c.TrustedProxies, SubmitRate: c.SubmitRate, Files: files,
 		Webhooks: sender, Mail: mails, Ending: ctx.Done(),
 	})

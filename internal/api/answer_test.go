@@ -31,7 +31,7 @@ func TestNoRetryAfter(t *testing.T) {
 func TestUnavailableIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	s := newService(t, storetest.SQLite(t), func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	const warning = "level=WARN msg=unavailable"
+	const warning = "level=WARN msg=call"
 	gone, leave := context.WithCancel(context.Background())
 	leave()
 	log.Reset()
@@ -43,8 +43,28 @@ func TestUnavailableIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	log.Reset()
-	if got = s.call("apps-list", "owner", "{}"); got.status != 503 || !strings.Contains(log.String(), warning) {
+	got = s.call("apps-list", "owner", "{}")
+	if got.status != 503 || !strings.Contains(log.String(), warning) || !strings.Contains(log.String(), " error=") {
 		t.Errorf("the database is closed: %d, %s", got.status, &log)
+	}
+	if n := strings.Count(log.String(), "\n"); n != 1 {
+		t.Errorf("%d lines about one call: %s", n, &log)
+	}
+}
+
+// TestQuietLog: calls can be left out of the log, and those that fail because of the service are still in it.
+func TestQuietLog(t *testing.T) {
+	var log bytes.Buffer
+	s := newService(t, storetest.SQLite(t), func(o *Options) { o.Log, o.QuietLog = slog.New(slog.NewTextHandler(&log, nil)), true })
+	log.Reset()
+	if got := s.call("apps-list", "owner", "{}"); got.status != 200 || log.Len() > 0 {
+		t.Errorf("%d, %s", got.status, &log)
+	}
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.call("apps-list", "owner", "{}"); got.status != 503 || strings.Count(log.String(), "level=WARN msg=call") != 1 {
+		t.Errorf("%d, %s", got.status, &log)
 	}
 }
 

@@ -53,6 +53,7 @@ type Options struct {
 	Store          *store.Store
 	Passwords      *password.Hasher
 	Log            *slog.Logger
+	QuietLog       bool // whether only calls that fail because of the service are logged
 	Now            func() time.Time
 	NewID          func() feedback.ID
 	Metrics        prometheus.Registerer
@@ -109,7 +110,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	}
 	var err error
 	if a.server, err = calls.New(calls.Server{
-		Log: o.Log, NewID: o.NewID, PublicURL: o.PublicURL, Metrics: metrics.New(o.Metrics),
+		Log: o.Log, Quiet: o.QuietLog, NewID: o.NewID, PublicURL: o.PublicURL, Metrics: metrics.New(o.Metrics),
 		Proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log, Now: o.Now}, Unavailable: o.Store.Unavailable,
 	}); err != nil {
 		return nil, err
@@ -392,7 +393,7 @@ func (a *API) send(c *call, text []byte, err error) {
 		status, code = e.Status, e.Code
 		c.SetRetryAfter(e)
 		if text, err = inJSON(failure{Error: errorBody{code, e.Message}}); err != nil {
-			a.Log.Error("failed", c.Logged("error", err)...)
+			_ = c.PublicError(err) // logs it
 			status, code = http.StatusInternalServerError, feedback.ErrInternal.Code
 			text, _ = inJSON(failure{Error: errorBody{code, feedback.ErrInternal.Message}})
 		}

@@ -36,6 +36,7 @@ var (
 // Server answers calls.
 type Server struct {
 	Log       *slog.Logger
+	Quiet     bool // whether only calls that fail because of the service are logged
 	NewID     func() feedback.ID
 	PublicURL *url.URL // nil if none is configured
 	Metrics   metrics.Metrics
@@ -68,6 +69,8 @@ type Call struct {
 	Began     time.Time
 	Client    *Client
 	notes     []any // names and values for the log
+	fault     error // of the service, or nil
+	level     slog.Level
 }
 
 // Client is the sender of a call, before any credentials are checked.

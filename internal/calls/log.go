@@ -2,6 +2,7 @@ package calls
 
 import (
 	"errors"
+	"log/slog"
 	"time"
 
 	"gatherkit/internal/feedback"
@@ -15,27 +16,33 @@ func (c *Call) Note(pairs ...any) { c.notes = append(c.notes, pairs...) }
 // Logged returns names and values, followed by those of the call.
 func (c *Call) Logged(pairs ...any) []any { return append(pairs, c.notes...) }
 
-// Record adds a call to the metrics and the log.
+// Record adds a call to the metrics and the log. If the call has failed because of the service, the line has the cause
+// and a higher level, and is also written if calls are not logged.
 func (c *Call) Record(status int, code string) {
 	took := time.Since(c.Began)
 	c.Metrics.Observe(c.Name, code, took)
-	c.Log.Info("call", c.Logged("operation", c.Name, "status", status, "code", code, "ms", float64(took.Microseconds())/1000)...)
+	line := []any{"operation", c.Name, "status", status, "code", code, "ms", float64(took.Microseconds()) / 1000}
+	switch {
+	case c.fault != nil:
+		c.Log.Log(c.R.Context(), c.level, "call", c.Logged(append(line, "error", c.fault)...)...)
+	case !c.Quiet:
+		c.Log.Info("call", c.Logged(line...)...)
+	}
 }
 
-// PublicError returns the error that the client receives for err, and logs err if it is a
-// fault of the service.
+// PublicError returns the error that the client receives for err. If it is a fault of the service, Record logs err.
 func (c *Call) PublicError(err error) *feedback.Error {
 	var shown *feedback.Error
 	switch {
 	case c.Unavailable(err) || errors.Is(err, password.ErrBusy):
 		shown = feedback.ErrUnavailable
 		if c.R.Context().Err() == nil { // the client is still connected, so this is not just its canceled call
-			c.Log.Warn("unavailable", c.Logged("error", err)...)
+			c.fault, c.level = err, slog.LevelWarn
 		}
 	case errors.As(err, &shown):
 	default:
 		shown = feedback.ErrInternal
-		c.Log.Error("failed", c.Logged("error", err)...)
+		c.fault, c.level = err, slog.LevelError
 	}
 	return shown
 }

@@ -57,6 +57,7 @@ type Serve struct {
 	VerifiedPerDay int       `help:"People whom identity tokens of an account may verify on a day (UTC), so that they get e-mail without confirming it first. Further ones are asked. 0 means no limit." default:"100" env:"GATHERKIT_VERIFIED_PER_DAY"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Minimum level to log: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
+	LogCalls       string    `help:"Calls to log: ${enum}. failed are those that fail because of the service." enum:"all,failed" default:"all" env:"GATHERKIT_LOG_CALLS"`
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
 }
 

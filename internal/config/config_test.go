@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config.Serve{
 		Storage: config.Storage{Store: config.Store{Data: "./data"}}, Listen: "127.0.0.1:8080",
-		SubmitRate: 600, MailsPerDay: 5000, VerifiedPerDay: 100, LogLevel: "info", LogFormat: "json",
+		SubmitRate: 600, MailsPerDay: 5000, VerifiedPerDay: 100, LogLevel: "info", LogCalls: "all", LogFormat: "json",
 	}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
 		t.Error(diff)
@@ -151,7 +151,7 @@ func read(c *commandLine, setting string) string {
 	return map[string]string{
 		"data": s.Data, "database": string(s.Database), "listen": s.Listen, "metrics-listen": s.MetricsListen,
 		"submit-rate": fmt.Sprint(s.SubmitRate), "public-url": s.PublicURL.String(), "trusted-proxies": fmt.Sprint(s.TrustedProxies),
-		"uploads": string(s.Uploads), "log-level": s.LogLevel, "log-format": s.LogFormat,
+		"uploads": string(s.Uploads), "log-level": s.LogLevel, "log-calls": s.LogCalls, "log-format": s.LogFormat,
 	}[setting]
 }
 

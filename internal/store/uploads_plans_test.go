@@ -47,7 +47,7 @@ func newFileful(t *testing.T, at storetest.Place) *fileful {
 		account = "CASE WHEN n % 2 = 0 THEN $1::uuid ELSE $2 END, $3::uuid"
 		series, id = fmt.Sprintf("generate_series(1, %d) AS i(n)", files), "lpad(to_hex(n), 32, '0')::uuid"
 	}
-	other := f.NewAccount("Other")
+	other := f.NewAccount("Fileful")
 	f.WithoutIndexes("uploads", "uploads", func() {
 		if _, err := f.Raw.ExecContext(ctx, `INSERT INTO uploads (account_id, app_id, id, request_id, filename, content_type, size, ready)
 			SELECT `+account+`, `+id+`, `+id+`, 'picture.png', 'image/png', 1000, $4 FROM `+series,

@@ -61,19 +61,24 @@ func (r *Rig) NewAccount(name string) feedback.Account {
 	return created[0].Account
 }
 
-// AddUser adds a user to the account with a name, and creates the account, whose owner the user then is, if there
-// is none.
+// AddUser adds a user to the account with a name, and creates the account if there is none. Unless the user is its owner,
+// it then has one who is invited.
 func AddUser(s *store.Store, accountName string, user team.NewUser) (feedback.Account, feedback.User, error) {
 	ctx := context.Background()
 	account, err := s.Team.Find(ctx, accountName)
 	if errors.Is(err, team.ErrNoAccount) {
-		created, err := s.CreateAccounts(ctx, []store.NewAccount{{Name: accountName, Owner: user}})
+		owner := user
+		if user.Role != feedback.RoleOwner {
+			owner = team.NewUser{Email: "owner@example.org", Name: "Owner"}
+		}
+		created, err := s.CreateAccounts(ctx, []store.NewAccount{{Name: accountName, Owner: owner}})
 		if err != nil {
 			return account, feedback.User{}, err
 		}
-		return created[0].Account, created[0].Owner.User, nil
-	}
-	if err != nil {
+		if account = created[0].Account; user.Role == feedback.RoleOwner {
+			return account, created[0].Owner.User, nil
+		}
+	} else if err != nil {
 		return account, feedback.User{}, err
 	}
 	added, err := s.Team.AddUser(ctx, account.ID, user)
