@@ -156,17 +156,6 @@ for (const width of some([1440, 390], 1)) {
   })
 }
 
-test('the focus stays in the page when what has it disappears', async (t) => {
-  const { page, complaints, counts } = await open(t, `/?app=${app.id}&view=all`)
-  await counts('4 requests')
-  await page.getByRole('button', { name: /^Remove filter: / }).first().focus()
-  await page.keyboard.press('Enter')
-  await until(() => page.evaluate(() => document.activeElement.id === 'main'))
-  await page.keyboard.press('j') // keys still work
-  assert.ok(await page.getByRole('listbox').evaluate((list) => list === document.activeElement))
-  assert.deepEqual(complaints, [])
-})
-
 test('keys keep their place, whatever the order of the filters in the address', async (t) => {
   const { page, complaints, counts } = await open(t, `/?status=%5B"opened"%5D&app=${app.id}&view=all`)
   await counts('4 requests')

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, type ComponentType, type ReactNode } from "react";
+import { useEffect, type ComponentType, type ReactNode } from "react";
 import { Button as AriaButton } from "react-aria-components";
 
 import { absolute } from "../api/base";
@@ -10,7 +10,6 @@ import { logOut, useSession } from "../api/session";
 import { ViewList } from "../inbox/ViewList";
 import { unreadQuery } from "../mentions/queries";
 import { AppsIcon, BookIcon, InboxIcon, InsightsIcon, LeaveIcon, MentionIcon, PersonIcon, TeamIcon } from "../ui/icons";
-import { useKeptFocus } from "../ui/keptFocus";
 import { Avatar } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notifyError } from "../ui/notices";
@@ -20,8 +19,6 @@ import "./shell.css";
 // Shell is the frame of every page after the login. The navigation is on the side, or at the
 // bottom of narrow screens.
 export function Shell() {
-  const main = useRef<HTMLElement>(null);
-  useKeptFocus(main, main);
   return (
     <div className="shell">
       <a className="skip" href="#main">Skip to content</a>
@@ -36,7 +33,7 @@ export function Shell() {
         <span className="side-gap" />
         <AccountMenu />
       </nav>
-      <main id="main" ref={main} className="main" tabIndex={-1}><Outlet /></main>
+      <main id="main" className="main" tabIndex={-1}><Outlet /></main>
       <Shortcuts />
     </div>
   );

@@ -2,7 +2,7 @@ import { useEffect, type RefObject } from "react";
 
 // useKeptFocus keeps the focus nearby when the focused element disappears, such as a saved field
 // or the button of a removed line. The focus goes to the nearest ancestor with tabIndex -1, or
-// else to the heading, or what takes its place.
+// else to the heading.
 export function useKeptFocus(part: RefObject<HTMLElement | null>, heading: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = part.current;
