@@ -36,6 +36,14 @@ func (p *program) findAccount(s *store.Store, named string) (feedback.Account, e
 	return account, err
 }
 
+// named explains the error of an act that gives an account a name.
+func named(err error, name string) error {
+	if errors.Is(err, team.ErrAccountExists) {
+		return fmt.Errorf("an account is called %q already", name)
+	}
+	return err
+}
+
 type accountListCommand struct {
 	config.Store `embed:""`
 	Sort         string `help:"Order of the accounts: ${enum}." enum:"created,name,requests,files,last-change" default:"created"`
@@ -100,17 +108,12 @@ func (c *accountShowCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		sizes, err := s.AccountSizes(p.ctx)
+		a, err := s.AccountSize(p.ctx, account.ID)
 		if err != nil {
 			return err
 		}
-		for _, a := range sizes {
-			if a.ID == account.ID {
-				p.printf("Name: %s\nId: %s\nCreated: %s\nLast change: %s\nRequests: %d\nFiles: %d (%d bytes)\n",
-					printable(a.Name), a.ID, inUTC(a.CreatedAt), inUTC(a.LastChange), a.Requests, a.Files, a.FileBytes)
-			}
-		}
-		p.printf("Users:\n")
+		p.printf("Name: %s\nId: %s\nCreated: %s\nLast change: %s\nRequests: %d\nFiles: %d (%d bytes)\nUsers:\n",
+			printable(a.Name), a.ID, inUTC(a.CreatedAt), inUTC(a.LastChange), a.Requests, a.Files, a.FileBytes)
 		if err := p.printUsers(s, account); err != nil {
 			return err
 		}
@@ -191,11 +194,8 @@ func (c *accountCreateCommand) Run(p *program) error {
 	}
 	return p.with(c.Store, func(s *store.Store) error {
 		created, err := s.CreateAccounts(p.ctx, accounts)
-		if errors.Is(err, team.ErrAccountExists) {
-			err = fmt.Errorf("an account is called %q already", accounts[len(created)].Name)
-		}
 		if err != nil {
-			return c.inLine(len(created), err)
+			return c.inLine(len(created), named(err, accounts[len(created)].Name))
 		}
 		if c.JSON || c.Stdin {
 			return printLines(p, c.printed(created))
@@ -289,14 +289,11 @@ func (c *accountRenameCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		err = s.Team.Rename(p.ctx, account.ID, name)
-		if errors.Is(err, team.ErrAccountExists) {
-			return fmt.Errorf("an account is called %q already", name)
+		if err := s.Team.Rename(p.ctx, account.ID, name); err != nil {
+			return named(err, name)
 		}
-		if err == nil {
-			p.printf("The account %q is now called %q.\n", account.Name, name)
-		}
-		return err
+		p.printf("The account %q is now called %q.\n", account.Name, name)
+		return nil
 	})
 }
 

@@ -169,9 +169,10 @@ type namedUser struct {
 
 // find returns the user and their account.
 func (n namedUser) find(p *program, s *store.Store) (account feedback.Account, user feedback.Member, err error) {
-	accounts, err := s.Team.Accounts(p.ctx)
-	if n.Account != "" {
-		account, err = p.findAccount(s, n.Account)
+	var accounts []feedback.Account
+	if n.Account == "" {
+		accounts, err = s.Team.Accounts(p.ctx)
+	} else if account, err = p.findAccount(s, n.Account); err == nil {
 		accounts = []feedback.Account{account}
 	}
 	if err != nil {

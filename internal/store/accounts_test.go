@@ -97,5 +97,10 @@ func TestAccountSizes(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) || sizes[1].ID != globex.ID {
 			t.Errorf("%q, want %q", got, want)
 		}
+		for _, a := range sizes {
+			if one, err := r.AccountSize(ctx, a.ID); err != nil || one != a {
+				t.Errorf("alone: %+v, %v, want %+v", one, err, a)
+			}
+		}
 	})
 }

@@ -219,16 +219,20 @@ func (t *Team) Users(ctx context.Context, accountID, after feedback.ID, limit in
 	if err != nil {
 		return nil, 0, err
 	}
-	users, err := database.All(ctx, t.db.Reader(), scanMember,
-		memberColumns+" WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, limit)
+	users, err := t.users(ctx, accountID, after, limit)
 	return users, total, err
+}
+
+func (t *Team) users(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.Member, error) {
+	return database.All(ctx, t.db.Reader(), scanMember,
+		memberColumns+" WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, limit)
 }
 
 // Each calls fn with each user of an account, oldest first.
 func (t *Team) Each(ctx context.Context, accountID feedback.ID, fn func(feedback.Member) error) error {
 	const page = 500
 	for after := (feedback.ID{}); ; {
-		users, _, err := t.Users(ctx, accountID, after, page)
+		users, err := t.users(ctx, accountID, after, page)
 		if err != nil {
 			return err
 		}

@@ -197,3 +197,32 @@ func TestOperatorManages(t *testing.T) {
 		}
 	})
 }
+
+// TestAccountsOfOneName: earlier versions let two accounts have one name. The operator names such an account by its
+// id, and no other account can get the name.
+func TestAccountsOfOneName(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		acme, other := r.NewAccount("Acme"), r.NewAccount("Other")
+		r.Exec("UPDATE accounts SET name = 'Acme' WHERE account_id = $1", other.ID)
+		if _, err := r.Team.Find(ctx, "Acme"); !errors.Is(err, team.ErrSeveralAccounts) {
+			t.Errorf("by name: %v", err)
+		}
+		if found, err := r.Team.Find(ctx, acme.ID.String()); err != nil || found != acme {
+			t.Errorf("by id: %+v, %v", found, err)
+		}
+		if _, err := r.Team.Find(ctx, "acme"); !errors.Is(err, team.ErrNoAccount) {
+			t.Errorf("in lower case: %v", err)
+		}
+		third := r.NewAccount("Third")
+		if err := r.Team.Rename(ctx, third.ID, "Acme"); !errors.Is(err, team.ErrAccountExists) {
+			t.Errorf("a third account of the name: %v", err)
+		}
+		if err := r.Team.Rename(ctx, other.ID, "Globex"); err != nil {
+			t.Error(err)
+		}
+		if found, err := r.Team.Find(ctx, "Acme"); err != nil || found != acme {
+			t.Errorf("after one was renamed: %+v, %v", found, err)
+		}
+	})
+}
