@@ -248,7 +248,7 @@ func TestManualPage(t *testing.T) {
 		"-v, --version Print the version.",
 		"folder Folder to write the backup to.", `[params ...] Parameters, such as status=opened, limit=5 or tags='["ui"]'.`,
 		"this number × 10 MiB",
-		"GATHERKIT_DATABASE Flag --database of serve, account list,", "GATHERKIT_DATABASE_FILE can name a file",
+		"GATHERKIT_DATABASE Flag --database of serve, account list,", "one with _FILE at its end can name a file",
 		"GATHERKIT_URL Flag --url of login, api, healthcheck.",
 	} {
 		if !strings.Contains(words, want) {

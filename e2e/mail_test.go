@@ -100,6 +100,7 @@ type mailing struct {
 	server    *mailtest.Server
 	inBrowser browserTest
 	address   string
+	settings  []string // variables
 	args      []string
 	process   *program.Process
 	client    program.Client
@@ -124,7 +125,7 @@ func startMail(t *testing.T, at storetest.Place, inBrowser browserTest) *mailing
 
 func (m *mailing) start() {
 	m.t.Helper()
-	m.process = program.StartOn(m.t, m.address, nil, m.args...)
+	m.process = program.StartOn(m.t, m.address, m.settings, m.args...)
 	m.client = program.NewClient(m.t, m.process)
 	m.http = m.client.HTTP
 }

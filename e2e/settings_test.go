@@ -1,15 +1,20 @@
 package e2e_test
 
 import (
+	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"gatherkit/e2e/program"
+	"gatherkit/internal/mail/mailtest"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -68,6 +73,102 @@ func TestDatabaseFile(t *testing.T) {
 	if got.Code == 0 || !strings.Contains(got.Stderr, "cannot read the file in GATHERKIT_DATABASE_FILE") {
 		t.Errorf("user list with a missing file: %+v", got)
 	}
+}
+
+// TestReload: at SIGHUP, the service reads the files again that variables name. The log level, the mail server and the
+// login of PostgreSQL apply at once, and an invalid value leaves everything as it was.
+func TestReload(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		folder := t.TempDir()
+		m := &mailing{t: t, server: mailtest.New(t), address: program.FreeAddress(t)}
+		program.AddOwner(t, at)
+		m.args = append(program.At(at), "--public-url=http://"+m.address)
+		write := func(setting, value string) {
+			t.Helper()
+			if err := os.WriteFile(filepath.Join(folder, setting), []byte(value+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file := func(setting, value string) {
+			t.Helper()
+			write(setting, value)
+			m.settings = append(m.settings, "GATHERKIT_"+setting+"_FILE="+filepath.Join(folder, setting))
+		}
+		file("SMTP", m.server.As("app", "wrong"))
+		file("LOG_LEVEL", "warn")
+		file("SUBMIT_RATE", "600")
+		if at.Database != "" {
+			m.args = []string{m.args[len(m.args)-1]}
+			file("DATABASE", at.Database)
+		}
+		m.start()
+		logged := func(text string) {
+			t.Helper()
+			program.Eventually(t, "the log has "+text, func() bool { return strings.Contains(m.process.Stderr.String(), text) })
+		}
+		hangUp := func() {
+			t.Helper()
+			if err := syscall.Kill(m.process.PID, syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.token = m.client.Login(t)
+		m.app = m.client.AddApp(t, m.token)
+		m.wants("ada@example.com", "Dark mode")
+		logged("the mail server refuses the login")
+		if log := m.process.Stderr.String(); strings.Contains(log, `"level":"INFO"`) {
+			t.Errorf("a line below the level: %s", log)
+		}
+
+		write("LOG_LEVEL", "loud")
+		write("SMTP", m.server.As("app", "open%20sesame"))
+		hangUp()
+		logged("cannot reload the settings; those from before stay")
+		logged("GATHERKIT_LOG_LEVEL_FILE must be one of")
+
+		write("LOG_LEVEL", "info")
+		hangUp()
+		m.next("ada@example.com")
+		logged(`"log_level":"info"`)
+		if log := m.process.Stderr.String(); strings.Contains(log, "other settings have changed") || strings.Contains(log, "sesame") {
+			t.Error(log)
+		}
+		m.wants("ada@example.com", "Maps")
+		logged(`"operation":"widget-submit-request"`)
+
+		write("SUBMIT_RATE", "1")
+		hangUp()
+		logged("other settings have changed, too; restart the service to apply them")
+		if at.Database == "" {
+			return
+		}
+		raw, name := at.Raw(t), "other_"+strings.ToLower(rand.Text())
+		if _, err := raw.ExecContext(t.Context(), "CREATE ROLE "+name+" LOGIN SUPERUSER"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = raw.ExecContext(context.Background(), "DROP ROLE "+name) })
+		u, err := url.Parse(at.Database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.User(name)
+		write("DATABASE", u.String())
+		hangUp()
+		program.Eventually(t, "a connection of the other user", func() bool {
+			// What the service has is closed, so that it connects again.
+			_, err := raw.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"+
+				" WHERE datname = current_database() AND application_name = 'gatherkit' AND usename <> $1", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			if err := raw.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = $1", name).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n > 0 && program.Answers(t, m.process.URL+"/readyz")
+		})
+		m.process.Stop(t)
+	})
 }
 
 func TestUnknownVariables(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -253,4 +254,55 @@ func TestForeignTables(t *testing.T) {
 	check("an empty database of another role")
 	program.Succeed(t, append([]string{"migrate"}, program.At(place)...)...)
 	check("tables of another role")
+}
+
+// TestStartsBehindMigration: while another process migrates the database, a service says that it lives and is not ready,
+// and names what it waits for. It can be stopped meanwhile.
+func TestStartsBehindMigration(t *testing.T) {
+	place := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
+	program.AddOwner(t, place)
+	conn, err := place.Raw(t).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // ends the test
+	other := func(statement string) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other("SET application_name = 'the other process'")
+	other("SELECT pg_advisory_lock(7423001)") // as a migration does
+	launch := func() *program.Process {
+		address := program.FreeAddress(t)
+		p := &program.Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
+		p.Cmd = exec.CommandContext(t.Context(), program.Build(t), append([]string{"serve", "--listen", address}, program.At(place)...)...)
+		p.Cmd.Dir, p.Cmd.Env = t.TempDir(), program.CleanEnvironment()
+		p.Cmd.Stdout, p.Cmd.Stderr = &p.Stdout, &p.Stderr
+		program.Launch(t, p.Cmd, p.Exited)
+		p.PID = p.Cmd.Process.Pid
+		program.Eventually(t, "the process lives", func() bool { return program.Answers(t, p.URL+"/livez") })
+		return p
+	}
+	p, stopped := launch(), launch()
+	for path, want := range map[string]string{"/readyz": "", "/": "1", "/api/requests-list": "1"} {
+		response, err := http.Get(p.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if got := response.Header.Get("Retry-After"); response.StatusCode != http.StatusServiceUnavailable || got != want {
+			t.Errorf("%s: %s, Retry-After %q, want 503 and %q", path, response.Status, got, want)
+		}
+	}
+	program.Eventually(t, "the log names what the service waits for", func() bool {
+		return strings.Contains(p.Stderr.String(), `"application":"the other process"`)
+	})
+	stopped.Stop(t)
+	if code := stopped.ExitCode(t); code != 0 || !strings.Contains(stopped.Stderr.String(), "stopped before the service was ready") {
+		t.Errorf("exit %d\n%s", code, stopped.Stderr.Tail())
+	}
+	other("SELECT pg_advisory_unlock(7423001)")
+	program.Eventually(t, "the service is ready", func() bool { return program.Answers(t, p.URL+"/readyz") })
 }

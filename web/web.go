@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"html/template"
 	"net/http"
 	"slices"
@@ -80,6 +81,30 @@ func New(api http.Handler, ready func(context.Context) error, demo *Demo) (http.
 		mux.ServeHTTP(w, r)
 	}), nil
 }
+
+// Starting returns the handler while the service starts, for as long as a migration may take: /livez answers 200, and
+// everything else 503. api answers calls of operations.
+func Starting(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/livez":
+			health(w, nil)
+		case r.URL.Path == "/readyz":
+			health(w, errStarting)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			api.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Refresh", "2") // browsers load the page again
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte("The service is starting. This page reloads by itself.\n"))
+		}
+	})
+}
+
+var errStarting = errors.New("the service is starting")
 
 // health answers a probe. The answer does not say what is wrong; the log does.
 func health(w http.ResponseWriter, err error) {

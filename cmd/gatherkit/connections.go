@@ -129,6 +129,17 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
+// closeIdle closes all connections that are idle.
+func (l *limitedListener) closeIdle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.idle.Len() > 0 {
+		c := l.idle.Front().Value.(*connection) //nolint:forcetypeassert // the list has only connections
+		c.release()
+		_ = c.Conn.Close() // the peer may have closed it
+	}
+}
+
 // stateChanged is the server's ConnState hook.
 func (l *limitedListener) stateChanged(conn net.Conn, state http.ConnState) {
 	c := conn.(*connection) //nolint:forcetypeassert // the server serves what Accept returns

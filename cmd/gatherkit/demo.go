@@ -68,10 +68,10 @@ func (c *demoCommand) Run(p *program) (err error) {
 	if onlyLocal(address) { // otherwise, everybody who finds the service could log in
 		page.Password = secret
 	}
-	return p.serve(settings, log, page, func(_ *store.Store, address string) error {
+	return p.serve(&serving{Serve: settings, log: log, demo: page, announce: func(_ *store.Store, address string) error {
 		p.explain(baseURL(settings, address), secret, demo, page.Password != "")
 		return nil
-	})
+	}})
 }
 
 // onlyLocal reports whether only this machine can reach an address to listen on.

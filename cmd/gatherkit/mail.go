@@ -38,7 +38,7 @@ func newMailSender(ctx context.Context, c config.Serve, s *store.Store, metrics 
 }
 
 type mailTestCommand struct {
-	SMTP string `name:"smtp" help:"Mail server, as in serve." env:"GATHERKIT_SMTP" secret:"" required:"" placeholder:"URL"`
+	SMTP string `name:"smtp" help:"Mail server, as in serve." env:"GATHERKIT_SMTP" required:"" placeholder:"URL"`
 	To   string `arg:"" help:"Address that gets the test mail."`
 }
 

@@ -52,6 +52,7 @@ type program struct {
 	ctx            context.Context //nolint:containedctx // it has the lifetime of the program
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	args           []string
 	model          *kong.Application
 }
 
@@ -66,15 +67,9 @@ func main() {
 // run runs a command and returns the exit status: 0 on success, 1 if the command fails, and
 // 2 if the command line is invalid.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	status := -1
-	options := append(config.Options(), kong.Name("gatherkit"),
-		kong.Description("Gatherkit collects feature requests and loses none."),
-		kong.Vars{"version": versionLine()}, kong.Writers(stdout, stderr), kong.Exit(func(code int) { status = code }), kong.Bind(p))
-	parser, err := kong.New(&commands{}, options...)
-	if err != nil {
-		panic(err) // a struct tag of the commands is invalid
-	}
+	parser := p.parser(&commands{}, kong.Exit(func(code int) { status = code }))
 	p.model = parser.Model
 	command, err := parser.Parse(askedForHelp(parser.Model, args))
 	if status >= 0 { // kong has printed the help or the version
@@ -93,6 +88,18 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 1
 	}
 	return 0
+}
+
+// parser returns a parser of command lines, which stores the settings in c.
+func (p *program) parser(c *commands, options ...kong.Option) *kong.Kong {
+	options = append(append(config.Options(), kong.Name("gatherkit"),
+		kong.Description("Gatherkit collects feature requests and loses none."),
+		kong.Vars{"version": versionLine()}, kong.Writers(p.stdout, p.stderr), kong.Bind(p)), options...)
+	parser, err := kong.New(c, options...)
+	if err != nil {
+		panic(err) // a struct tag of the commands is invalid
+	}
+	return parser
 }
 
 // oneLine returns the text of an error on one line and without repeated lines. PostgreSQL's

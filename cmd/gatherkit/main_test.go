@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"gatherkit/internal/config"
@@ -172,20 +172,30 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestAnswersOnlyOnceStarted: a start that can still fail answers no calls.
-func TestAnswersOnlyOnceStarted(t *testing.T) {
+// TestUnavailableUntilStarted: a start that can still fail answers all calls with 503, and says that the process lives.
+func TestUnavailableUntilStarted(t *testing.T) {
 	p := &program{ctx: t.Context()}
 	c := config.Serve{Storage: config.Storage{Store: config.Store{Data: t.TempDir()}}, Listen: "127.0.0.1:0"}
 	failed := errors.New("the start failed")
-	err := p.serve(c, slog.New(slog.DiscardHandler), nil, func(_ *store.Store, address string) error {
-		client := http.Client{Timeout: 200 * time.Millisecond}
-		response, err := client.Get("http://" + address + "/readyz")
-		if err == nil {
-			t.Errorf("the service answered %s before it had started", response.Status)
-			return errors.Join(failed, response.Body.Close())
+	err := p.serve(&serving{Serve: c, log: slog.New(slog.DiscardHandler), announce: func(_ *store.Store, address string) error {
+		for path, want := range map[string]string{
+			"/livez": "200 OK  ok\n", "/readyz": "503 Service Unavailable  not ready\n",
+			"/api/requests-list": `503 Service Unavailable 1 {"ok":false,"error":{"code":"api.unavailable",` +
+				`"message":"The service is starting; try again shortly."}}`,
+			"/": "503 Service Unavailable 1 The service is starting. This page reloads by itself.\n",
+		} {
+			response, err := http.Get("http://" + address + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(response.Body)
+			got := response.Status + " " + response.Header.Get("Retry-After") + " " + string(body)
+			if err = errors.Join(err, response.Body.Close()); err != nil || !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s, %v, want %s", path, got, err, want)
+			}
 		}
 		return failed
-	})
+	}})
 	if !errors.Is(err, failed) {
 		t.Errorf("%v, want %v", err, failed)
 	}

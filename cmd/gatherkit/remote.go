@@ -18,7 +18,7 @@ import (
 // service holds the settings of commands that call a running service.
 type service struct {
 	URL   string `name:"url" help:"Address of the service, such as https://feedback.example.com. By default, that of gatherkit login." env:"GATHERKIT_URL" placeholder:"URL"`
-	Token string `help:"Token of a program, which you create in the dashboard. By default, that of gatherkit login." env:"GATHERKIT_TOKEN" secret:"" placeholder:"TOKEN"`
+	Token string `help:"Token of a program, which you create in the dashboard. By default, that of gatherkit login." env:"GATHERKIT_TOKEN" placeholder:"TOKEN"`
 }
 
 // find returns the service of the settings, or else of the last login. It never sends the token of the login to

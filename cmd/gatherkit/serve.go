@@ -10,16 +10,16 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"gatherkit/internal/api"
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
-	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/mcp"
@@ -29,22 +29,10 @@ import (
 	"gatherkit/web"
 )
 
-var (
-	headerTime = deadline.Of(10 * time.Second) // for the headers of a request
-	readTime   = deadline.Of(45 * time.Second) // for headers and body, even if no handler reads the body
-	writeTime  = deadline.Of(time.Minute)      // from the headers of a request to the end of the response
-	idleTime   = deadline.Of(2 * time.Minute)  // for a connection without a request
-	drainTime  = deadline.Of(30 * time.Second) // for calls in progress when the service stops
-)
-
+// The live heap is small compared with what calls allocate. With Go's default, garbage
+// collection ran about a hundred times a second under load, which took a sixth of the
+// time. So the heap may grow to five times its live size while it is small.
 const (
-	maxHeader = 32 << 10        // bytes
-	maxConns  = 2048            // each uses about 20 KiB
-	partTime  = time.Second / 2 // during which open connections accept one more call when the service stops
-
-	// The live heap is small compared with what calls allocate. With Go's default, garbage
-	// collection ran about a hundred times a second under load, which took a sixth of the
-	// time. So the heap may grow to five times its live size while it is small.
 	heapGrowth = 400       // percent, as GOGC
 	heapLimit  = 128 << 20 // bytes, as GOMEMLIMIT
 )
@@ -55,16 +43,52 @@ type serveCommand struct {
 
 // Run serves until the program is stopped.
 func (c *serveCommand) Run(p *program) error {
-	return p.serve(c.Serve, c.Log(p.stderr), nil, func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) })
+	var level slog.LevelVar
+	level.Set(c.Level())
+	return p.serve(&serving{
+		Serve: c.Serve, log: c.Log(p.stderr, &level), level: &level,
+		announce: func(s *store.Store, address string) error { return p.announceSetup(s, c.Serve, address) },
+	})
 }
 
-// serve opens the store and answers calls until the program is stopped. It then finishes
-// the calls in progress. demo is the page of the example, or nil. It calls announce before it
-// answers the first call, because the program stops if announce fails.
-func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announce func(s *store.Store, address string) error) (err error) {
+// serving is what serve runs.
+type serving struct {
+	config.Serve
+	log   *slog.Logger
+	level *slog.LevelVar // of log, which SIGHUP changes; nil if SIGHUP ends the process
+	demo  *web.Demo      // the page of the example, or nil
+	// announce is called before the service is ready, because the program stops if it fails.
+	announce func(s *store.Store, address string) error
+}
+
+// serve answers calls until the program is stopped. It then finishes the calls in progress.
+func (p *program) serve(o *serving) (err error) {
+	c, log := o.Serve, o.log
 	tuneMemory()
+	hangups := make(chan os.Signal, 1)
+	if o.level != nil {
+		signal.Notify(hangups, syscall.SIGHUP)
+		defer signal.Stop(hangups)
+	}
 	metrics := newRegistry()
+	server, err := startServer(p.ctx, c, metrics, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.http.Close()) }()
+	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
+	address := server.listener.Addr().String()
+	log.Info("starting", "address", address, "version", programVersion())
+
 	s, files, err := p.openStores(c, metrics, log)
+	if p.ctx.Err() != nil && err != nil {
+		log.Info("stopped before the service was ready", "error", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -75,54 +99,27 @@ func (p *program) serve(c config.Serve, log *slog.Logger, demo *web.Demo, announ
 	if err != nil {
 		return err
 	}
-	handler, err := newHandler(p.ctx, c, s, files, sender, mails, demo, metrics, log)
+	handler, err := newHandler(p.ctx, c, s, files, sender, mails, o.demo, metrics, log)
 	if err != nil {
 		return err
 	}
 	warnOfFiles(p.ctx, c, files, log)
-	socket, err := listen(p.ctx, c.Listen, "--listen")
-	if err != nil {
+	reload := &reloader{read: p.settings, current: c, log: log, level: o.level, store: s, mails: mails}
+	defer inBackground(s.Work, sender.Run, mails.Run,
+		func(ctx context.Context) { removeIncomplete(ctx, files, log) },
+		func(ctx context.Context) { reload.run(ctx, hangups) },
+	)()
+
+	if err := o.announce(s, address); err != nil {
 		return err
 	}
-	listener := limitConnections(socket, maxOpenConnections(), exemption(c.TrustedProxies), warnOnce(log))
-	metrics.watchConnections(listener)
-	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	defer stopMetrics()
-
-	defer inBackground(s.Work, sender.Run, mails.Run, func(ctx context.Context) { removeIncomplete(ctx, files, log) })()
-
-	if err := announce(s, listener.Addr().String()); err != nil {
-		return errors.Join(err, listener.Close())
+	if err := s.Warm(p.ctx); err != nil {
+		log.Warn("cannot open all connections to the database ahead; the first calls will", "error", err)
 	}
 	debug.FreeOSMemory() // Go would keep the memory that was needed only to start
-	ending := endingHandler{Handler: metrics.count(handler)}
-	server := &http.Server{
-		Handler: &ending, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: maxHeader, ConnState: listener.stateChanged,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP needs no attention
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	logServing(log, c, listener.Addr().String())
-	select {
-	case err := <-served:
-		return fmt.Errorf("the server stopped: %w", err)
-	case <-p.ctx.Done():
-	}
-	log.Info("stopping after the calls in progress are finished")
-	if err := ending.begin(listener); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	drainCtx, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	if err := server.Shutdown(drainCtx); err != nil {
-		log.Warn("some calls did not finish in time and are canceled", "error", err)
-		return server.Close()
-	}
-	return nil
+	server.answer(handler)
+	logServing(log, c, address)
+	return server.run(p.ctx, log)
 }
 
 // inBackground runs functions until stop is called, which waits for them.
@@ -133,29 +130,6 @@ func inBackground(runs ...func(context.Context)) (stop func()) {
 		work.Go(func() { run(ctx) })
 	}
 	return func() { cancel(); work.Wait() }
-}
-
-// endingHandler is a handler that can ask clients to close their connections.
-type endingHandler struct {
-	http.Handler
-	begun atomic.Bool
-}
-
-func (h *endingHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.begun.Load() {
-		w.Header().Set("Connection", "close")
-	}
-	h.Handler.ServeHTTP(w, r)
-}
-
-// begin closes the listener and waits for partTime, during which each open connection can
-// make one more call. A proxy may be about to use a connection; if it were closed then, the
-// proxy could not know whether it may repeat the call.
-func (h *endingHandler) begin(listener net.Listener) error {
-	h.begun.Store(true)
-	err := listener.Close()
-	<-time.After(partTime)
-	return err
 }
 
 // tuneMemory sets when garbage collection runs, unless the operator has set it.
@@ -257,14 +231,6 @@ func newHandler(
 		return nil, err
 	}
 	return operations.Hosts(agents.Before(service)), nil
-}
-
-func listen(ctx context.Context, address, flag string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", address, err, flag)
-	}
-	return listener, nil
 }
 
 // announceSetup prints a link to the page that creates the first owner, unless there are

@@ -150,6 +150,23 @@ func New(ctx context.Context, o Options) (*API, error) {
 	return a, nil
 }
 
+// Starting returns a handler that answers all calls while the service starts: it is not available yet.
+func Starting() http.Handler {
+	widgets := headers.CORS()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		widgets.HandlerFunc(w, r)
+		if headers.Preflight(r) {
+			return
+		}
+		e := feedback.ErrUnavailable.With("The service is starting; try again shortly.")
+		c := calls.Call{W: w, R: r}
+		c.SetRetryAfter(e)
+		w.Header().Set("Cache-Control", "no-store")
+		text, _ := inJSON(failure{Error: errorBody{e.Code, e.Message}}) // the text is constant
+		c.Send(e.Status, "application/json; charset=utf-8", text)
+	})
+}
+
 // Hosts serves portals at hosts of their own, and everything else with next.
 func (a *API) Hosts(next http.Handler) http.Handler { return a.portals.Hosts(next) }
 

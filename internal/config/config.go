@@ -15,7 +15,7 @@ import (
 // Store holds the settings of every command that opens the store.
 type Store struct {
 	Data     string   `help:"Folder of the SQLite database." default:"./data" env:"GATHERKIT_DATA" complete:"folder"`
-	Database Database `help:"PostgreSQL database to use instead of SQLite, such as postgres://user:password@host:5432/name." env:"GATHERKIT_DATABASE" secret:"" placeholder:"URL"`
+	Database Database `help:"PostgreSQL database to use instead of SQLite, such as postgres://user:password@host:5432/name." env:"GATHERKIT_DATABASE" placeholder:"URL"`
 }
 
 // Validate checks the settings; kong calls it. Settings are checked here and not one by
@@ -52,7 +52,7 @@ type Serve struct {
 	TrustedProxies Networks  `help:"Reverse proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,127.0.0.1." env:"GATHERKIT_TRUSTED_PROXIES" placeholder:"CIDR,…"`
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Other limits follow from it: as many votes, searches for similar requests, calls that read changelogs and boards, and calls about what somebody asked for per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all of them off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
-	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" secret:"" placeholder:"URL"`
+	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" placeholder:"URL"`
 	MailsPerDay    int       `help:"E-mails that an account may send to people outside its team on a day (UTC). Further news waits until the next day. 0 means no limit." default:"5000" env:"GATHERKIT_MAILS_PER_DAY"`
 	VerifiedPerDay int       `help:"People whom identity tokens of an account may verify on a day (UTC), so that they get e-mail without confirming it first. Further ones are asked. 0 means no limit." default:"100" env:"GATHERKIT_VERIFIED_PER_DAY"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
@@ -61,10 +61,14 @@ type Serve struct {
 	LogFormat      string    `help:"Format of the log: ${enum}." enum:"json,text" default:"json" env:"GATHERKIT_LOG_FORMAT"`
 }
 
-// Log returns a logger that writes to w in the format and from the level that are set.
-func (s *Serve) Log(w io.Writer) *slog.Logger {
-	var level slog.Level
+// Level returns the minimum level to log.
+func (s *Serve) Level() (level slog.Level) {
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // kong accepts only levels that slog knows
+	return level
+}
+
+// Log returns a logger that writes to w in the format that is set.
+func (s *Serve) Log(w io.Writer, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if s.LogFormat == "text" {
 		return slog.New(slog.NewTextHandler(w, options))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,7 +159,8 @@ func read(c *commandLine, setting string) string {
 func TestLog(t *testing.T) {
 	for level, want := range map[string]string{"debug": "DIWE", "info": "IWE", "warn": "WE", "error": "E"} {
 		var out bytes.Buffer
-		log := (&config.Serve{LogLevel: level, LogFormat: "text"}).Log(&out)
+		settings := config.Serve{LogLevel: level, LogFormat: "text"}
+		log := settings.Log(&out, settings.Level())
 		log.Debug("D", "k", "v w")
 		log.Info("I", "k", "v w")
 		log.Warn("W", "k", "v w")
@@ -173,7 +175,7 @@ func TestLog(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	(&config.Serve{LogLevel: "info", LogFormat: "json"}).Log(&out).Info("I")
+	(&config.Serve{LogFormat: "json"}).Log(&out, slog.LevelInfo).Info("I")
 	if !json.Valid(out.Bytes()) {
 		t.Errorf("%s", out.String())
 	}

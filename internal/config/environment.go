@@ -14,16 +14,16 @@ import (
 
 const prefix = "GATHERKIT_"
 
-// Options returns the options with which kong reads the settings. They allow a secret to
+// Options returns the options with which kong reads the settings. They allow the value of each variable to
 // come from a file that the variable GATHERKIT_…_FILE names.
 func Options() []kong.Option {
 	return []kong.Option{kong.Resolvers(kong.ResolverFunc(fromFile))}
 }
 
-// fromFile returns the value of a secret from its file, or nil. Kong calls it for each flag
+// fromFile returns the value of a flag from the file that its variable names, or nil. Kong calls it for each flag
 // that is not on the command line.
 func fromFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	if !flag.Tag.Has("secret") {
+	if len(flag.Envs) == 0 {
 		return nil, nil
 	}
 	variable := flag.Envs[0]
@@ -85,7 +85,7 @@ func given(flag *kong.Flag, args []string) bool {
 // variableOf returns the variable that sets a flag which is not on the command line, or "".
 func variableOf(flag *kong.Flag) string {
 	variable := flag.Envs[0]
-	if flag.Tag.Has("secret") && os.Getenv(variable+"_FILE") != "" {
+	if os.Getenv(variable+"_FILE") != "" {
 		return variable + "_FILE"
 	}
 	if _, set := os.LookupEnv(variable); set {
@@ -129,10 +129,7 @@ func variables(model *kong.Application) []string {
 		if flag, ok := node.(*kong.Flag); ok {
 			for _, name := range flag.Envs {
 				name = strings.TrimPrefix(name, prefix)
-				names = append(names, name)
-				if flag.Tag.Has("secret") {
-					names = append(names, name+"_FILE")
-				}
+				names = append(names, name, name+"_FILE")
 			}
 		}
 		return next(nil)

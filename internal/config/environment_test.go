@@ -18,7 +18,8 @@ func TestUnknown(t *testing.T) {
 		{"GATHERKIT_LISTN=:80", "GATHERKIT_LISTN is not a setting; did you mean GATHERKIT_LISTEN?"},
 		{"GATHERKIT_PUBLICURL=https://h", "GATHERKIT_PUBLICURL is not a setting; did you mean GATHERKIT_PUBLIC_URL?"},
 		{"GATHERKIT_DATABASEFILE=x", "GATHERKIT_DATABASEFILE is not a setting; did you mean GATHERKIT_DATABASE_FILE?"},
-		{"GATHERKIT_LISTEN_FILE=x", "GATHERKIT_LISTEN_FILE is not a setting"}, // only a secret has one
+		{"GATHERKIT_LISTEN_FILE=x", ""},
+		{"GATHERKIT_LISTEN_FIEL=x", "GATHERKIT_LISTEN_FIEL is not a setting; did you mean GATHERKIT_LISTEN_FILE?"},
 		{"GATHERKIT_COLOUR", "GATHERKIT_COLOUR is not a setting"},
 		// What Kubernetes sets for the Services gatherkit and gatherkit-db.
 		{"GATHERKIT_SERVICE_HOST=10.0.0.7", ""},

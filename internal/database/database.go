@@ -167,6 +167,28 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.reader.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 }
 
+// Warm opens connections to PostgreSQL, as many as the calls of one kind use, so that the first calls after a restart
+// do not wait for them. It does nothing on SQLite.
+func (db *DB) Warm(ctx context.Context) error {
+	if db.link == nil {
+		return nil
+	}
+	var conns []*sql.Conn
+	defer func() {
+		for _, conn := range conns {
+			_ = conn.Close() // returns it to the pool
+		}
+	}()
+	for range db.ReadLanes() {
+		conn, err := db.reader.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		conns = append(conns, conn)
+	}
+	return nil
+}
+
 // Stats are figures for the operator's dashboards.
 type Stats struct {
 	Queued       int   // writes that wait for their transaction

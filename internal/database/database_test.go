@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -11,10 +12,13 @@ import (
 	"log/slog"
 	"net/url"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/store/storetest"
@@ -37,20 +41,34 @@ func open(t *testing.T, at storetest.Place) *database.DB {
 }
 
 func openWith(at storetest.Place, migrations fs.FS) (*database.DB, error) {
+	return openLogging(at, migrations, io.Discard)
+}
+
+func openLogging(at storetest.Place, migrations fs.FS, log io.Writer) (*database.DB, error) {
 	return database.Open(context.Background(), database.Options{
-		URL: at.Database, Folder: at.Folder, Migrations: migrations, Log: slog.New(slog.DiscardHandler),
+		URL: at.Database, Folder: at.Folder, Migrations: migrations, Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 }
 
-// TestMigrations: what is missing is applied once and in order, a migration that fails
-// leaves nothing behind, and a newer schema is refused.
+// TestMigrations: what is missing is applied once and in order, and logged unless the database is new. A migration that
+// fails leaves nothing behind, and a newer schema is refused.
 func TestMigrations(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	first := file("CREATE TABLE a (n {int} NOT NULL){strict};\nINSERT INTO a (n) VALUES (1);\n")
 	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
 		raw := at.Raw(t)
+		var log bytes.Buffer
+		logged := func() (lines []string) {
+			for line := range strings.Lines(log.String()) {
+				_, rest, _ := strings.Cut(line, "level=")
+				rest, _, _ = strings.Cut(rest, "ms=")
+				lines = append(lines, strings.TrimSpace(rest))
+			}
+			return lines
+		}
 		apply := func(migrations fstest.MapFS) error {
-			db, err := openWith(at, migrations)
+			log.Reset()
+			db, err := openLogging(at, migrations, &log)
 			if err != nil {
 				return err
 			}
@@ -68,17 +86,26 @@ func TestMigrations(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(1)
+		if lines := logged(); len(lines) > 0 {
+			t.Errorf("a new database: %q", lines)
+		}
 		wrong := file("UPDATE a SET n = 7;\nINSERT INTO nowhere (n) VALUES (1);\n")
 		if err := apply(fstest.MapFS{"0001.sql": first, "0002.sql": wrong}); err == nil {
 			t.Fatal("a wrong migration succeeds")
 		}
 		want(1)
 		all := fstest.MapFS{"0001.sql": first, "0002.sql": file("UPDATE a SET n = n * 2;\n"), "0003.sql": file("UPDATE a SET n = n + 1;\n")}
-		for range 2 {
+		for _, lines := range [][]string{{
+			`INFO msg="migrating the database" from=1 to=3`, `INFO msg="applied a migration" migration=0002.sql`,
+			`INFO msg="applied a migration" migration=0003.sql`, `INFO msg="the database is migrated"`,
+		}, nil} {
 			if err := apply(all); err != nil {
 				t.Fatal(err)
 			}
 			want(3)
+			if diff := cmp.Diff(lines, logged()); diff != "" {
+				t.Errorf("the log (-want +got):\n%s", diff)
+			}
 		}
 		err := apply(fstest.MapFS{"0001.sql": first})
 		if err == nil || !strings.Contains(err.Error(), "the database has schema 3 but this program knows 1") {
@@ -116,13 +143,14 @@ func TestStale(t *testing.T) {
 }
 
 // TestMigrationLetsOthersRead: a migration that waits for a table, because pg_dump reads it, does
-// not make others wait as long.
+// not make others wait as long, and the log names pg_dump.
 func TestMigrationLetsOthersRead(t *testing.T) {
 	at := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	raw := at.Raw(t)
 	migrations := fstest.MapFS{"0001.sql": {Data: []byte("CREATE TABLE a (n {int} NOT NULL, t TEXT);\n")}}
+	var log bytes.Buffer
 	apply := func() error {
-		db, err := openWith(at, migrations)
+		db, err := openLogging(at, migrations, &log)
 		if err != nil {
 			return err
 		}
@@ -181,6 +209,10 @@ func TestMigrationLetsOthersRead(t *testing.T) {
 	if err := <-migrated; err != nil {
 		t.Fatal(err)
 	}
+	named := regexp.MustCompile(`level=WARN .*waits for .* pid=\d+ application=pg_dump state=.* query="COPY public.a `)
+	if !named.Match(log.Bytes()) {
+		t.Errorf("the log does not name pg_dump:\n%s", &log)
+	}
 	read(raw, "SELECT COUNT(m) FROM a")
 }
 
@@ -238,6 +270,19 @@ func TestPanicsEndTransactions(t *testing.T) {
 		}
 		if err := db.Write(t.Context(), insert); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestWarm: connections to PostgreSQL are open before the first calls need them.
+func TestWarm(t *testing.T) {
+	storetest.EachEmpty(t, func(t *testing.T, at storetest.Place) {
+		db := open(t, at)
+		if err := db.Warm(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if stats := db.Stats(); at.Database != "" && stats.Conns < db.ReadLanes() || stats.InUse != 0 {
+			t.Errorf("%+v, want %d connections that are free", stats, db.ReadLanes())
 		}
 	})
 }

@@ -37,6 +37,7 @@ type dialect struct {
 	// every other call that needs the table waits behind it.
 	impatient  string
 	tables     string // counts the tables with a name
+	blockers   string // selects the connections that a connection waits for; SQLite has no such list
 	writeLanes int    // see WriteLanes
 	readLanes  int    // see ReadLanes
 	partRows   int    // see PartRows
@@ -67,8 +68,10 @@ var (
 		writeLanes: 4,
 		partRows:   1000,
 		readLanes:  (maxPostgresConns - spareConns) / 2,
-		impatient:  "SET LOCAL lock_timeout = '500ms'",
-		lock:       "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
+		blockers: "SELECT a.pid, COALESCE(a.application_name, ''), COALESCE(a.state, ''), LEFT(COALESCE(a.query, ''), 200)" +
+			" FROM unnest(pg_blocking_pids($1)) AS b (pid) JOIN pg_stat_activity a ON a.pid = b.pid ORDER BY a.pid",
+		impatient: "SET LOCAL lock_timeout = '500ms'",
+		lock:      "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
 		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
 			WHERE s.schemaname = current_schema() AND s.n_live_tup > 500 + 2 * GREATEST(c.reltuples, 0)`,
 		analyze: "ANALYZE (SKIP_LOCKED) ",
@@ -98,14 +101,22 @@ var connectTime = deadline.Of(2 * time.Second)
 // several replicas fit into PostgreSQL's default of 100.
 const maxPostgresConns = 20
 
-func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
+// parsePostgres reads the URL of a PostgreSQL database. Its errors do not contain the URL, which can hold a password.
+func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(dsn)
+	if file, ok := errors.AsType[*fs.PathError](err); ok { // such as that of sslrootcert
+		return nil, fmt.Errorf("the database URL names a file that cannot be read: %w", file)
+	}
 	if err != nil {
-		if file, ok := errors.AsType[*fs.PathError](err); ok { // such as that of sslrootcert
-			return nil, nil, fmt.Errorf("the database URL names a file that cannot be read: %w", file)
-		}
-		// pgx quotes the URL, which can hold a password.
-		return nil, nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+	}
+	return config, nil
+}
+
+func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
+	config, err := parsePostgres(dsn)
+	if err != nil {
+		return nil, nil, err
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime {
 		config.ConnectTimeout = connectTime
@@ -118,10 +129,11 @@ func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	// A server may by default acknowledge a commit before it is durable. A statement
 	// changes that, because poolers refuse this setting among the start parameters. Compiling a
 	// statement (JIT) takes 30 ms and more, and no statement here takes so long that this pays off.
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+	settings := func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "SET synchronous_commit = on; SET jit = off")
 		return err
-	}))
+	}
+	db := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(link.logIn), stdlib.OptionAfterConnect(settings))
 	db.SetMaxOpenConns(maxPostgresConns)
 	db.SetMaxIdleConns(maxPostgresConns)
 	db.SetConnMaxIdleTime(5 * time.Minute)

@@ -38,7 +38,8 @@ type link struct {
 	config *pgx.ConnConfig // of the connection for queries of its own
 	log    *slog.Logger
 
-	asked atomic.Int64 // how many times it has asked
+	asked atomic.Int64          // how many times it has asked
+	login atomic.Pointer[login] // of new connections
 
 	mu    sync.Mutex
 	away  bool
@@ -48,8 +49,44 @@ type link struct {
 	stopped chan struct{}
 }
 
+// login is the user and the password of a connection.
+type login struct{ user, password string }
+
 func newLink(config *pgx.ConnConfig, log *slog.Logger) *link {
-	return &link{config: config.Copy(), log: log, conns: map[*linkConn]struct{}{}}
+	l := &link{config: config.Copy(), log: log, conns: map[*linkConn]struct{}{}}
+	l.login.Store(&login{config.User, config.Password})
+	return l
+}
+
+// logIn sets the user and the password of a new connection.
+func (l *link) logIn(_ context.Context, config *pgx.ConnConfig) error {
+	login := l.login.Load()
+	config.User, config.Password = login.user, login.password
+	return nil
+}
+
+// ErrOtherDatabase says that a URL names another database than the one that is open.
+var ErrOtherDatabase = errors.New("the URL names another database")
+
+// SetLogin makes new connections to PostgreSQL log in as the user in url, such as after a change of the password. It
+// returns ErrOtherDatabase if url differs in anything else.
+func (db *DB) SetLogin(url string) error {
+	if db.link == nil {
+		return ErrOtherDatabase
+	}
+	before, err := parsePostgres(db.url)
+	if err != nil {
+		return err
+	}
+	after, err := parsePostgres(url)
+	if err != nil {
+		return err
+	}
+	if before.Host != after.Host || before.Port != after.Port || before.Database != after.Database {
+		return ErrOtherDatabase
+	}
+	db.link.login.Store(&login{after.User, after.Password})
+	return nil
 }
 
 // begin watches the server until the link is closed.
@@ -162,7 +199,9 @@ func (l *link) ask(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
 		_ = within(ctx, time.Millisecond, conn.Close)
 	}
 	// The process may have been suspended, or the server may have closed only this connection.
-	conn, err := pgx.ConnectConfig(asking, l.config)
+	config := l.config.Copy()
+	_ = l.logIn(asking, config) // it always succeeds
+	conn, err := pgx.ConnectConfig(asking, config)
 	if ctx.Err() == nil {
 		l.found(err)
 	}

@@ -53,7 +53,7 @@ func (s *Sender) add(ctx context.Context, tx *sql.Tx, accountID feedback.ID, p *
 // it twice can tell.
 func (s *Sender) body(id feedback.ID, l letter) ([]byte, error) {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	m.FromMailAddress(&netmail.Address{Name: l.name, Address: s.server.From})
+	m.FromMailAddress(&netmail.Address{Name: l.name, Address: s.server.Load().From})
 	m.ToMailAddress(&netmail.Address{Address: feedback.EmailWithDNSName(l.recipient)})
 	m.Subject(l.message.Subject)
 	m.SetDateWithValue(s.now())

@@ -223,6 +223,17 @@ func TestServerAway(t *testing.T) {
 		r.sender = r.newSender(r.server.As("app", "wrong"))
 		r.none(settled, "the login is refused")
 		check(mail.Refused, 1, "logging in")
+		right, err := mail.ParseServer(r.server.As("app", "open%20sesame"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.sender.SetServer(right)
+		r.one(0, "ada@example.com")
+		check(mail.OK, 0, "")
+
+		r.status(r.by, id, "planned")
+		r.sender = r.newSender(r.server.As("app", "wrong"))
+		r.none(settled, "the login is refused again")
 		r.sender = r.newSender(r.server.As("app", "open%20sesame"))
 		r.Clock.Move(-48 * time.Hour) // the clock was wrong and is corrected
 		r.none(0, "the mail is due later")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/wneessen/go-mail/smtp"
@@ -36,7 +37,8 @@ type Sender struct {
 	*Mail
 	Outcomes lease.Outcomes // of Works
 
-	server Server
+	server atomic.Pointer[Server]
+	again  atomic.Bool // whether the server has changed since it failed
 	limits Limits
 	home   *url.URL
 	key    []byte
@@ -48,10 +50,18 @@ type Sender struct {
 
 // NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
 func NewSender(m *Mail, server Server, l Limits, home *url.URL, key []byte) *Sender {
-	return &Sender{
-		Mail: m, server: server, limits: l, home: home, key: key,
+	s := &Sender{
+		Mail: m, limits: l, home: home, key: key,
 		news: turns{table: "mail_follows"}, digests: turns{table: "mail_digests"}, letters: turns{table: "mails"}, asks: newAsks(),
 	}
+	s.server.Store(&server)
+	return s
+}
+
+// SetServer sends all further mails with another server. If the one before has failed, the other one is tried at once.
+func (s *Sender) SetServer(server Server) {
+	s.server.Store(&server)
+	s.again.Store(true)
 }
 
 // Kinds returns the kinds of work that Outcomes counts.
@@ -133,13 +143,13 @@ type waiting struct {
 func (s *Sender) send(ctx context.Context) (more bool, err error) {
 	now := feedback.At(s.now())
 	server, err := s.Mail.server(ctx)
-	if err != nil || server.state != OK && server.retryAt > now && server.retryAt <= after(now, refusedFor) {
+	if err != nil || server.state != OK && server.retryAt > now && server.retryAt <= after(now, refusedFor) && !s.again.Swap(false) {
 		return false, err
 	}
 	found, more, err := s.toSend(ctx)
 	failed := sweep.Errors{}
 	failed.Add(err)
-	c := connection{server: s.server, helo: s.home.Hostname()}
+	c := connection{server: *s.server.Load(), helo: s.home.Hostname()}
 	defer c.quit()
 	for _, w := range found {
 		if ctx.Err() != nil {
@@ -353,7 +363,8 @@ func (s *Sender) logState(ctx context.Context, state ServerState, failed error) 
 
 // Test sends a mail to an address, and calls say with each line of the conversation with the server.
 func Test(ctx context.Context, server Server, helo, to string, now time.Time, id feedback.ID, say func(line string)) error {
-	s := &Sender{Mail: &Mail{now: func() time.Time { return now }}, server: server, home: &url.URL{Host: helo}}
+	s := &Sender{Mail: &Mail{now: func() time.Time { return now }}, home: &url.URL{Host: helo}}
+	s.server.Store(&server)
 	body, err := s.body(id, letter{name: "Gatherkit", recipient: to, message: portal.Message{
 		Subject: "Gatherkit can send mail",
 		Text:    "This is the test that you asked for. Gatherkit can send mail.\n",

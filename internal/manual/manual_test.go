@@ -15,7 +15,7 @@ type cli struct {
 	Run struct {
 		Where  string   `help:".hidden 'files' and \\n, or ~/\"x\" – as in a^b. Not this." default:"a'b" placeholder:"PLACE" complete:"folder"`
 		Level  string   `help:"Level: ${enum}." enum:"low,x:high" default:"low"`
-		Secret string   `help:"It's one." env:"TOOL_SECRET" secret:"" required:""`
+		Secret string   `help:"It's one." env:"TOOL_SECRET" required:""`
 		Count  int      `help:"Count." type:"counter" short:"c"`
 		On     bool     `help:"On."`
 		Unseen string   `help:"Unseen." hidden:""`
@@ -115,7 +115,7 @@ func TestPage(t *testing.T) {
 		".TP\n\\fB\\-\\-secret\\fR=\\fISECRET\\fR\nIt\\(aqs one.\nRequired.\nVariable: TOOL_SECRET.\n",
 		".TP\n\\fB\\-c\\fR, \\fB\\-\\-count\\fR\nCount.\n",
 		".TP\n\\fIwhat\\fR\nWhat.\n.TP\n[\\fIrest\\fR \\&...]\nRest.\n",
-		".TP\n.B TOOL_SECRET\nFlag \\fB\\-\\-secret\\fR of run.\nInstead, TOOL_SECRET_FILE can name a file that contains the value.\n",
+		".TP\n.B TOOL_SECRET\nFlag \\fB\\-\\-secret\\fR of run.\n",
 		".TP\n.I \\&.tool\nIts \\(aqfile\\(aq.\n", ".SH SEE ALSO\nMore.\n",
 	} {
 		if !strings.Contains(got, part) {

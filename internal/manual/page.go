@@ -41,12 +41,10 @@ func Page(model *kong.Application, about About) string {
 	}
 	p.line(".SH ENVIRONMENT")
 	p.line("A flag takes precedence over its variable.")
+	p.line("Instead of each variable, one with _FILE at its end can name a file that contains the value.")
 	for _, v := range variables(all) {
 		p.line(".TP\n.B %s", escaped(v.name))
 		p.line("Flag %s of %s.", strings.Join(v.flags, ", "), escaped(strings.Join(v.paths, ", ")))
-		if v.secret {
-			p.line("%s", escaped("Instead, "+v.name+"_FILE can name a file that contains the value."))
-		}
 	}
 	p.line(".SH FILES")
 	for _, file := range about.Files {
@@ -121,7 +119,6 @@ func placeholder(flag *kong.Flag) string {
 type variable struct {
 	name         string
 	flags, paths []string
-	secret       bool
 }
 
 // variables returns the variables in the order of the flags.
@@ -135,7 +132,7 @@ func variables(all []command) (list []*variable) {
 			for _, name := range flag.Envs {
 				v := byName[name]
 				if v == nil {
-					v = &variable{name: name, flags: []string{`\fB` + escaped("--"+flag.Name) + `\fR`}, secret: flag.Tag.Has("secret")}
+					v = &variable{name: name, flags: []string{`\fB` + escaped("--"+flag.Name) + `\fR`}}
 					byName[name] = v
 					list = append(list, v)
 				}

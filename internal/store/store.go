@@ -171,6 +171,13 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
+// Warm opens connections to the database ahead of the first calls.
+func (s *Store) Warm(ctx context.Context) error { return s.db.Warm(ctx) }
+
+// SetLogin makes new connections to PostgreSQL log in as the user in url. It returns database.ErrOtherDatabase if url
+// differs in anything else.
+func (s *Store) SetLogin(url string) error { return s.db.SetLogin(url) }
+
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
