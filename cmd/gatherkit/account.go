@@ -18,10 +18,12 @@ import (
 )
 
 type accountCommand struct {
-	List   accountListCommand   `cmd:"" help:"List all accounts and how much they store."`
-	Show   accountShowCommand   `cmd:"" help:"Show an account with its users and apps."`
-	Create accountCreateCommand `cmd:"" help:"Create one account or many, and print links that invite their owners."`
-	Rename accountRenameCommand `cmd:"" help:"Rename an account."`
+	List    accountListCommand    `cmd:"" help:"List all accounts and how much they store."`
+	Show    accountShowCommand    `cmd:"" help:"Show an account with its users and apps."`
+	Create  accountCreateCommand  `cmd:"" help:"Create one account or many, and print links that invite their owners."`
+	Rename  accountRenameCommand  `cmd:"" help:"Rename an account."`
+	Suspend accountSuspendCommand `cmd:"" help:"Turn off the logins, keys, tokens, pages, mail and webhooks of an account. Nothing is deleted."`
+	Resume  accountResumeCommand  `cmd:"" help:"Turn a suspended account on again."`
 }
 
 // findAccount returns the account with a name or an id.
@@ -77,8 +79,12 @@ func (c *accountListCommand) Run(p *program) error {
 		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KIB\tLAST CHANGE\tNAME")
 		for _, a := range accounts {
-			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n",
-				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024, inUTC(a.LastChange), printable(a.Name))
+			suspended := ""
+			if a.SuspendedAt != nil {
+				suspended = " (suspended)"
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s%s\n",
+				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024, inUTC(a.LastChange), printable(a.Name), suspended)
 		}
 		return w.Flush()
 	})
@@ -112,8 +118,11 @@ func (c *accountShowCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		p.printf("Name: %s\nId: %s\nCreated: %s\nLast change: %s\nRequests: %d\nFiles: %d (%d bytes)\nUsers:\n",
-			printable(a.Name), a.ID, inUTC(a.CreatedAt), inUTC(a.LastChange), a.Requests, a.Files, a.FileBytes)
+		p.printf("Name: %s\nId: %s\nCreated: %s\nLast change: %s\n", printable(a.Name), a.ID, inUTC(a.CreatedAt), inUTC(a.LastChange))
+		if a.SuspendedAt != nil {
+			p.printf("Suspended: %s\n", inUTC(*a.SuspendedAt))
+		}
+		p.printf("Requests: %d\nFiles: %d (%d bytes)\nUsers:\n", a.Requests, a.Files, a.FileBytes)
 		if err := p.printUsers(s, account); err != nil {
 			return err
 		}
@@ -293,6 +302,58 @@ func (c *accountRenameCommand) Run(p *program) error {
 			return named(err, name)
 		}
 		p.printf("The account %q is now called %q.\n", account.Name, name)
+		return nil
+	})
+}
+
+type accountSuspendCommand struct {
+	config.Store `embed:""`
+	Account      string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+}
+
+// Run suspends the account.
+func (c *accountSuspendCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		changed, err := s.Team.Suspend(p.ctx, account.ID)
+		switch {
+		case err != nil:
+			return err
+		case !changed:
+			p.printf("The account %q was suspended already.\n", account.Name)
+		default:
+			p.printf("The account %q is suspended. Its users are logged out, its keys, tokens and pages do not work,"+
+				" and it sends no mail and calls no webhooks.\nTo undo it, run gatherkit account resume.\n", account.Name)
+		}
+		return nil
+	})
+}
+
+type accountResumeCommand struct {
+	config.Store `embed:""`
+	Account      string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+}
+
+// Run resumes the account.
+func (c *accountResumeCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		changed, err := s.Team.Resume(p.ctx, account.ID)
+		switch {
+		case err != nil:
+			return err
+		case !changed:
+			p.printf("The account %q is not suspended.\n", account.Name)
+		default:
+			p.printf("The account %q is on again. Its users log in again; its keys, tokens and pages work, and mail that waited is sent.\n",
+				account.Name)
+		}
 		return nil
 	})
 }

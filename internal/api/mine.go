@@ -80,7 +80,11 @@ func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Pe
 		return readers.Person{}, err
 	}
 	w, err := a.Store.Readers.Holder(ctx, token)
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.App.Suspended:
+		err = feedback.ErrSuspended
+	default:
 		err = a.Store.Readers.Use(ctx, w)
 	}
 	return w, err

@@ -68,7 +68,7 @@ type View struct {
 }
 
 // Read calls read with the state of a portal. It returns ErrPortalNotFound if there is no portal, if it is off, or
-// if the browser does not have its link, and ErrSignInNeeded if the visitor has to sign in first; the app of the
+// if the browser does not have its link, ErrSuspended, and ErrSignInNeeded if the visitor has to sign in first; the app of the
 // view is then set.
 func (b *Boards) Read(ctx context.Context, at visitors.At, who Credentials, read func(context.Context, *View) error) (*View, error) {
 	v := &View{}
@@ -83,6 +83,9 @@ func (b *Boards) Read(ctx context.Context, at visitors.At, who Credentials, read
 				err = feedback.ErrPortalNotFound
 			}
 			return err
+		}
+		if app.Suspended {
+			return feedback.ErrSuspended
 		}
 		if err := b.identify(ctx, tx, v, app, who); err != nil {
 			return err

@@ -20,6 +20,9 @@ type App struct {
 	CreatedAt Time     `json:"created_at" format:"date-time"`
 	UpdatedAt Time     `json:"updated_at" format:"date-time"`
 
+	// Suspended is true while the operator has suspended the account. The app's key, portal and links do not work then.
+	Suspended bool `json:"-"`
+
 	// Version counts the changes. A change is saved only if the version is still the one
 	// that was read, so that concurrent changes do not overwrite each other.
 	Version int64 `json:"-"`

@@ -31,6 +31,10 @@ func (e *Event) describeAudit() string {
 		return "created the account"
 	case AccountRenamed:
 		return fmt.Sprintf("renamed the account from %s to %s", quoted(e.Before["name"]), quoted(e.After["name"]))
+	case AccountSuspended:
+		return "suspended the account"
+	case AccountResumed:
+		return "resumed the account"
 	case AppCreated:
 		return "created " + app
 	case AppUpdated:

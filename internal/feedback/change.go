@@ -24,6 +24,8 @@ type ChangeKind string
 const (
 	AccountCreated   ChangeKind = "account.created"
 	AccountRenamed   ChangeKind = "account.renamed"
+	AccountSuspended ChangeKind = "account.suspended"
+	AccountResumed   ChangeKind = "account.resumed"
 	UserCreated      ChangeKind = "user.created"
 	UserInvited      ChangeKind = "user.invited"
 	UserJoined       ChangeKind = "user.joined"
@@ -77,7 +79,7 @@ const (
 // ChangeKinds lists the kinds of changes.
 func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
-		AccountCreated, AccountRenamed,
+		AccountCreated, AccountRenamed, AccountSuspended, AccountResumed,
 		UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
 		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted, PortalLinkRotated,

@@ -95,6 +95,8 @@ var (
 		"Sign in first.")
 	ErrBlocked = newError(403, "portal.blocked",
 		"You can no longer vote, comment or send ideas here.")
+	ErrSuspended = newError(403, "auth.account_suspended",
+		"This account is suspended; ask the operator of this service.")
 	ErrForbidden = newError(403, "auth.forbidden",
 		"Your role does not allow this operation.")
 	ErrOriginNotAllowed = newError(403, "widget.origin_not_allowed",
@@ -202,7 +204,7 @@ func Codes() []*Error {
 		ErrMissingToken, ErrInvalidToken, ErrTokenExpired, ErrInvalidCredentials, ErrInvalidRefreshToken,
 		ErrMissingAPIKey, ErrInvalidAPIKey, ErrIdentityExpired, ErrInvalidIdentityToken, ErrStatusLinkNotFound, ErrMailLinkNotFound, ErrMailOff,
 		ErrPortalNotFound, ErrTicketNotFound, ErrSignInNeeded, ErrBlocked,
-		ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
+		ErrSuspended, ErrForbidden, ErrOriginNotAllowed, ErrUploadsNotAllowed,
 		ErrUnknownOperation, ErrAppNotFound, ErrRequestNotFound, ErrExportNotFound, ErrUploadNotFound,
 		ErrCommentNotFound, ErrUserNotFound, ErrJoinLinkNotFound, ErrMentionNotFound, ErrSessionNotFound, ErrViewNotFound, ErrTemplateNotFound,
 		ErrEntryNotFound, ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,

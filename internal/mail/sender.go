@@ -169,7 +169,7 @@ func (s *Sender) send(ctx context.Context) (more bool, err error) {
 func (s *Sender) toSend(ctx context.Context) (found []waiting, more bool, err error) {
 	scan := func(r database.Row) (w waiting, err error) { return w, r.Scan(&w.accountID, &w.id) }
 	found, err = database.All(ctx, s.db.Reader(), scan,
-		"SELECT account_id, id FROM mails WHERE due_at + 0 = 0 LIMIT CAST($1 AS BIGINT)", sendsAtOnce)
+		"SELECT m.account_id, m.id FROM mails m"+ofActive+" WHERE m.due_at + 0 = 0 LIMIT CAST($1 AS BIGINT)", sendsAtOnce)
 	if err != nil || len(found) == sendsAtOnce {
 		return found, true, err
 	}
@@ -235,7 +235,9 @@ func (s *Sender) sendOne(ctx context.Context, c *connection, server *serverState
 func (s *Sender) claim(ctx context.Context, w *waiting) (wanted bool, err error) {
 	now := feedback.At(s.now())
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, "UPDATE mails SET due_at = $4, attempts = attempts + 1 WHERE account_id = $1 AND id = $2 AND due_at <= $3"+
+		err := tx.QueryRowContext(ctx, "UPDATE mails SET due_at = $4, attempts = attempts + 1"+
+			" WHERE account_id = $1 AND id = $2 AND due_at <= $3"+
+			" AND NOT EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)"+
 			" RETURNING kind, app_id, address, recipient, body, attempts", w.accountID, w.id, now, after(now, claimTime)).
 			Scan((*string)(&w.kind), &w.appID, &w.address, &w.recipient, &w.body, &w.attempts)
 		if wanted = err == nil; errors.Is(err, sql.ErrNoRows) {

@@ -87,12 +87,12 @@ func (m *Mail) Queue(ctx context.Context) (q Queue, err error) {
 		return q, err
 	}
 	err = m.db.Reader().QueryRowContext(ctx, "SELECT COALESCE(SUM(CASE WHEN due_at < $1 THEN 1 ELSE 0 END), 0),"+
-		" COALESCE(SUM(CASE WHEN due_at < $1 THEN 0 ELSE 1 END), 0) FROM mails", never).Scan(&q.Waiting, &q.GivenUp)
+		" COALESCE(SUM(CASE WHEN due_at < $1 THEN 0 ELSE 1 END), 0) FROM mails m"+ofActive, never).Scan(&q.Waiting, &q.GivenUp)
 	if err != nil {
 		return q, err
 	}
 	var oldest feedback.ID
-	err = m.db.Reader().QueryRowContext(ctx, "SELECT id FROM mails WHERE attempts = 0 ORDER BY id LIMIT 1").Scan(&oldest)
+	err = m.db.Reader().QueryRowContext(ctx, "SELECT id FROM mails m"+ofActive+" WHERE attempts = 0 ORDER BY id LIMIT 1").Scan(&oldest)
 	if err == nil {
 		q.Oldest = new(oldest.Time())
 	} else if errors.Is(err, sql.ErrNoRows) {
@@ -100,6 +100,9 @@ func (m *Mail) Queue(ctx context.Context) (q Queue, err error) {
 	}
 	return q, err
 }
+
+// ofActive limits the mails m to those of accounts that are not suspended. Mails of the others wait.
+const ofActive = " JOIN accounts a ON a.account_id = m.account_id AND a.suspended_at IS NULL"
 
 // ServerStatus is how the mail server does.
 type ServerStatus struct {

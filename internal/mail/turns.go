@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"gatherkit/internal/database"
@@ -26,7 +27,8 @@ type turn struct {
 // accountsAtOnce is how many accounts a step serves.
 const accountsAtOnce = 20
 
-// take returns the accounts that a step serves with together most rows, and whether there may be more due.
+// take returns the accounts that a step serves with together most rows, and whether there may be more due. It leaves out
+// accounts that are suspended.
 func (t *turns) take(ctx context.Context, db *database.DB, now time.Time, most int) (list []turn, more bool, err error) {
 	began, due := t.next, feedback.At(now)
 	var first feedback.Time // without anything due, all that is due later is not read
@@ -35,6 +37,11 @@ func (t *turns) take(ctx context.Context, db *database.DB, now time.Time, most i
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
+	if err != nil {
+		return nil, false, err
+	}
+	suspended, err := database.All(ctx, db.Reader(), database.One[feedback.ID],
+		"SELECT account_id FROM accounts WHERE suspended_at IS NOT NULL")
 	if err != nil {
 		return nil, false, err
 	}
@@ -49,7 +56,9 @@ func (t *turns) take(ctx context.Context, db *database.DB, now time.Time, most i
 		if err != nil {
 			return nil, false, err
 		}
-		list, t.next = append(list, turn{accountID: id}), id
+		if t.next = id; !slices.Contains(suspended, id) {
+			list = append(list, turn{accountID: id})
+		}
 	}
 	for n := range list {
 		list[n].most = max(1, most/len(list))

@@ -70,6 +70,8 @@ type locale struct {
 	UnavailableText    string `json:"unavailable_text"`
 	LimitedHeading     string `json:"limited_heading"`
 	LimitedText        string `json:"limited_text"`
+	ClosedHeading      string `json:"closed_heading"`
+	ClosedText         string `json:"closed_text"`
 	Retry              string `json:"retry"`
 
 	Mail   mailTexts   `json:"mail"`

@@ -131,6 +131,8 @@ func (v view) Notice() *notice {
 		return &notice{Heading: t.EndedHeading, Text: t.EndedText, Asks: true}
 	case v.Failure.Status == 429:
 		return &notice{Heading: t.LimitedHeading, Text: t.LimitedText, Retry: true}
+	case errors.Is(v.Failure, feedback.ErrSuspended):
+		return &notice{Heading: t.ClosedHeading, Text: t.ClosedText, Retry: true}
 	}
 	return &notice{Heading: t.UnavailableHeading, Text: t.UnavailableText, Retry: true}
 }

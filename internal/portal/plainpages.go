@@ -2,6 +2,7 @@ package portal
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"gatherkit/internal/feedback"
@@ -120,10 +121,12 @@ func (m Missing) Render(accept string) ([]byte, error) {
 // Render returns the page in the language that fits the header Accept-Language best.
 func (b Problem) Render(accept string) ([]byte, error) {
 	t := b.texts(accept)
-	switch status := cmp.Or(b.Error, feedback.ErrInternal).Status; {
-	case status == 429:
+	switch failed := cmp.Or(b.Error, feedback.ErrInternal); {
+	case errors.Is(failed, feedback.ErrSuspended):
+		return b.notice(accept, t.ClosedHeading, t.ClosedText)
+	case failed.Status == 429:
 		return b.notice(accept, t.LimitedHeading, t.LimitedText)
-	case status >= 500:
+	case failed.Status >= 500:
 		return b.notice(accept, t.UnavailableHeading, t.Mail.FailedText)
 	}
 	return b.notice(accept, t.Portal.ProblemHeading, t.Portal.ProblemText)

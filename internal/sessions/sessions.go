@@ -73,7 +73,7 @@ func (s *Sessions) Of(ctx context.Context, access string) (Session, error) {
 	err := s.db.Reader().QueryRowContext(ctx, `SELECT s.id, u.id, u.email, u.name, u.role, a.name, t.expires_at FROM session_tokens t
 		JOIN sessions s ON s.account_id = t.account_id AND s.id = t.session_id
 		JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
-		JOIN accounts a ON a.account_id = t.account_id
+		JOIN accounts a ON a.account_id = t.account_id AND a.suspended_at IS NULL
 		WHERE t.account_id = $1 AND t.hash = $2 AND t.kind = 'access'`, accountID, feedback.HashSecret(access)).
 		Scan(&session.ID, &session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name, &expires)
 	if err != nil {
@@ -92,8 +92,8 @@ func ValidAt(now time.Time, expires feedback.Time, life time.Duration) bool {
 }
 
 // Open opens a session for a user whose password was correct. It returns
-// ErrInvalidCredentials if the password has changed since c was read, and ErrTooManyAttempts
-// if a limit of failed logins was reached. If the user would have more than Max, it
+// ErrInvalidCredentials if the password has changed since c was read, ErrTooManyAttempts
+// if a limit of failed logins was reached, and ErrSuspended. If the user would have more than Max, it
 // ends the least recently used ones.
 func (s *Sessions) Open(
 	ctx context.Context, c Credentials, subjects []attempts.Subject, userAgent string,
@@ -116,9 +116,13 @@ func (s *Sessions) Open(
 			return feedback.ErrInvalidCredentials
 		}
 		session = Session{Account: feedback.Account{ID: c.AccountID}}
-		err = tx.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, a.name FROM users u JOIN accounts a ON a.account_id = u.account_id
-			WHERE u.account_id = $1 AND u.id = $2`, c.AccountID, c.UserID).
-			Scan(&session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name)
+		var suspended bool
+		err = tx.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, a.name, a.suspended_at IS NOT NULL
+			FROM users u JOIN accounts a ON a.account_id = u.account_id WHERE u.account_id = $1 AND u.id = $2`, c.AccountID, c.UserID).
+			Scan(&session.User.ID, &session.User.Email, &session.User.Name, (*string)(&session.Role), &session.Account.Name, &suspended)
+		if err == nil && suspended {
+			err = feedback.ErrSuspended
+		}
 		if err != nil {
 			return err
 		}
@@ -192,6 +196,17 @@ func (s *Sessions) EndAll(ctx context.Context, tx *sql.Tx, accountID, userID, ex
 	}
 	_, err = tx.ExecContext(ctx, "DELETE FROM"+ending, accountID, userID, except)
 	return err
+}
+
+// EndOf ends all sessions of an account.
+func (s *Sessions) EndOf(ctx context.Context, accountID feedback.ID) error {
+	err := sweep.InChunks(ctx, s.db, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+		(SELECT hash FROM session_tokens WHERE account_id = $1 LIMIT $2)`, accountID, sweep.Chunk)
+	if err != nil {
+		return err
+	}
+	return sweep.InChunks(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id IN
+		(SELECT id FROM sessions WHERE account_id = $1 LIMIT $2)`, accountID, sweep.Chunk)
 }
 
 // evict ends a user's least recently used sessions to make room for one more. The

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -62,32 +63,38 @@ type AccountSize struct {
 	Files      int64         `json:"files"`
 	FileBytes  int64         `json:"file_bytes"`
 	LastChange feedback.Time `json:"last_change"` // the time of the latest entry in the log of changes
+	// SuspendedAt is when the operator has suspended the account, or nil.
+	SuspendedAt *feedback.Time `json:"suspended_at"`
 }
 
 // AccountSizes returns all accounts with their sizes, oldest first, for the operator. It reads all users, apps,
 // counters and files.
 func (s *Store) AccountSizes(ctx context.Context) ([]AccountSize, error) {
-	return database.All(ctx, s.db.Reader(), scanAccountSize, accountSizes+" ORDER BY a.account_id")
+	return database.All(ctx, s.db.Reader(), scanAccountSize, fmt.Sprintf(accountSizes, ""))
 }
 
 // AccountSize returns an account with its sizes, for the operator. It reads the users, apps, counters and files of
 // the account.
 func (s *Store) AccountSize(ctx context.Context, accountID feedback.ID) (AccountSize, error) {
-	return scanAccountSize(s.db.Reader().QueryRowContext(ctx, accountSizes+" WHERE a.account_id = $1", accountID))
+	return scanAccountSize(s.db.Reader().QueryRowContext(ctx, fmt.Sprintf(accountSizes, "AND account_id = $1"), accountID))
 }
 
-const accountSizes = `SELECT a.account_id, a.name, a.created_at,
-	(SELECT COUNT(*) FROM users u WHERE u.account_id = a.account_id),
-	(SELECT COUNT(*) FROM apps p WHERE p.account_id = a.account_id AND p.deleted_at IS NULL),
-	(SELECT CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM request_counts c WHERE c.account_id = a.account_id),
-	(SELECT COUNT(*) FROM uploads f WHERE f.account_id = a.account_id AND f.request_id IS NOT NULL),
-	(SELECT CAST(COALESCE(SUM(f.size), 0) AS BIGINT) FROM uploads f WHERE f.account_id = a.account_id AND f.request_id IS NOT NULL),
-	COALESCE(l.at, a.created_at)
-	FROM accounts a
+// accountSizes selects accounts. %s is the place of a condition.
+const accountSizes = `SELECT a.account_id, a.name, a.created_at, COALESCE(u.n, 0), COALESCE(p.n, 0), COALESCE(c.n, 0),
+	COALESCE(f.n, 0), COALESCE(f.bytes, 0), COALESCE(l.at, a.created_at), a.suspended_at
+	FROM (SELECT account_id, name, created_at, suspended_at FROM accounts WHERE TRUE %[1]s) a
+	LEFT JOIN (SELECT account_id, COUNT(*) AS n FROM users WHERE TRUE %[1]s GROUP BY account_id) u ON u.account_id = a.account_id
+	LEFT JOIN (SELECT account_id, COUNT(*) AS n FROM apps WHERE deleted_at IS NULL %[1]s GROUP BY account_id) p
+		ON p.account_id = a.account_id
+	LEFT JOIN (SELECT account_id, CAST(SUM(n) AS BIGINT) AS n FROM request_counts WHERE TRUE %[1]s GROUP BY account_id) c
+		ON c.account_id = a.account_id
+	LEFT JOIN (SELECT account_id, COUNT(*) AS n, CAST(SUM(size) AS BIGINT) AS bytes FROM uploads WHERE request_id IS NOT NULL %[1]s
+		GROUP BY account_id) f ON f.account_id = a.account_id
 	LEFT JOIN account_seq s ON s.account_id = a.account_id
-	LEFT JOIN changes l ON l.account_id = s.account_id AND l.seq = s.last`
+	LEFT JOIN changes l ON l.account_id = s.account_id AND l.seq = s.last
+	ORDER BY a.account_id`
 
 func scanAccountSize(r database.Row) (a AccountSize, err error) {
-	err = r.Scan(&a.ID, &a.Name, &a.CreatedAt, &a.Users, &a.Apps, &a.Requests, &a.Files, &a.FileBytes, &a.LastChange)
+	err = r.Scan(&a.ID, &a.Name, &a.CreatedAt, &a.Users, &a.Apps, &a.Requests, &a.Files, &a.FileBytes, &a.LastChange, &a.SuspendedAt)
 	return a, err
 }

@@ -16,14 +16,18 @@ import (
 	"gatherkit/internal/webhook"
 )
 
-const appColumns = "account_id, id, name, api_key, settings, version, created_at, updated_at"
+const (
+	savedColumns = "account_id, id, name, api_key, settings, version, created_at, updated_at"
+	// appColumns are the columns of an app of the account $1.
+	appColumns = savedColumns + ", EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)"
+)
 
 // App returns an app of the account. It returns ErrAppNotFound if there is none.
 func (s *Store) App(ctx context.Context, accountID, id feedback.ID) (feedback.App, error) {
 	return readApp(ctx, s.db.Reader(), accountID, id)
 }
 
-// AppByKey returns the app of an API key, or ErrInvalidAPIKey. It does not cache, so an old
+// AppByKey returns the app of an API key. It returns ErrInvalidAPIKey if there is none, and ErrSuspended. It does not cache, so an old
 // key is invalid as soon as it is regenerated. Calls with the same key that arrive during a
 // lookup share the next lookup.
 func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) {
@@ -44,6 +48,9 @@ func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]f
 	app, err := readApp(ctx, s.db.Reader(), accountID, appID)
 	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && app.APIKey != key {
 		return nil, feedback.ErrInvalidAPIKey
+	}
+	if err == nil && app.Suspended {
+		err = feedback.ErrSuspended
 	}
 	return slices.Repeat([]feedback.App{app}, len(calls)), err
 }
@@ -83,7 +90,7 @@ func (s *Store) addApp(ctx context.Context, tx *sql.Tx, accountID feedback.ID, n
 	if err != nil {
 		return app, err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO apps ("+appColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	_, err = tx.ExecContext(ctx, "INSERT INTO apps ("+savedColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		accountID, app.ID, app.Name, app.APIKey, string(settings), app.Version, app.CreatedAt, app.UpdatedAt)
 	if err != nil {
 		return app, err
@@ -253,7 +260,7 @@ func removeKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 func scanApp(r database.Row) (feedback.App, error) {
 	app := feedback.App{Settings: feedback.DefaultSettings()} // for settings that are newer than the row
 	var settings []byte
-	err := r.Scan(&app.AccountID, &app.ID, &app.Name, &app.APIKey, &settings, &app.Version, &app.CreatedAt, &app.UpdatedAt)
+	err := r.Scan(&app.AccountID, &app.ID, &app.Name, &app.APIKey, &settings, &app.Version, &app.CreatedAt, &app.UpdatedAt, &app.Suspended)
 	if err != nil {
 		return app, err
 	}

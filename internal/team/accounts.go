@@ -159,6 +159,36 @@ func (t *Team) Rename(ctx context.Context, accountID feedback.ID, name string) e
 	})
 }
 
+// Suspend ends all logins of an account, as the operator. Until Resume, its keys, tokens, links and pages do not work,
+// and it sends no mail and calls no webhooks, on every process. Nothing is deleted. Suspend reports whether the account
+// was not suspended before.
+func (t *Team) Suspend(ctx context.Context, accountID feedback.ID) (changed bool, err error) {
+	now := feedback.At(t.now())
+	if changed, err = t.setSuspended(ctx, accountID, &now, feedback.AccountSuspended); err != nil {
+		return false, err
+	}
+	return changed, t.sessions.EndOf(ctx, accountID)
+}
+
+// Resume undoes Suspend, as the operator, and reports whether the account was suspended. Users log in again.
+func (t *Team) Resume(ctx context.Context, accountID feedback.ID) (changed bool, err error) {
+	return t.setSuspended(ctx, accountID, nil, feedback.AccountResumed)
+}
+
+func (t *Team) setSuspended(
+	ctx context.Context, accountID feedback.ID, since *feedback.Time, kind feedback.ChangeKind,
+) (changed bool, err error) {
+	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		n, err := database.Changed(ctx, tx, "UPDATE accounts SET suspended_at = $2"+
+			" WHERE account_id = $1 AND (suspended_at IS NULL) <> (CAST($2 AS BIGINT) IS NULL)", accountID, since)
+		if changed = n > 0; err != nil || !changed {
+			return err
+		}
+		return changelog.Record(ctx, tx, accountID, feedback.At(t.now()), feedback.Change{Kind: kind, Actor: feedback.Command()})
+	})
+	return changed, err
+}
+
 // markSetUp records that the installation is set up, and reports whether it was not before.
 func (t *Team) markSetUp(ctx context.Context, tx *sql.Tx) (first bool, err error) {
 	n, err := database.Changed(ctx, tx,

@@ -105,8 +105,8 @@ func (t *Team) Invitee(ctx context.Context, token string) (Invitee, error) {
 	return t.invitee(ctx, t.db.Reader(), token)
 }
 
-// invitee is Invitee. A link is invalid if its creator has been removed or may no longer
-// manage the user. Otherwise, an admin could take over a user who has become an owner.
+// invitee is Invitee. A link is invalid while the account is suspended, and if its creator has been removed or may no
+// longer manage the user. Otherwise, an admin could take over a user who has become an owner.
 func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i Invitee, err error) {
 	accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 	if !ok {
@@ -120,7 +120,7 @@ func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i
 		FROM join_links l
 		JOIN users u ON u.account_id = l.account_id AND u.id = l.user_id
 		LEFT JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
-		JOIN accounts a ON a.account_id = l.account_id
+		JOIN accounts a ON a.account_id = l.account_id AND a.suspended_at IS NULL
 		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, feedback.HashSecret(token)).
 		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, &madeBy, &role)
 	if feedback.UserOrCommand(madeBy) == feedback.Command() {

@@ -101,18 +101,22 @@ func (t *Tokens) Find(ctx context.Context, secret string) (Grant, error) {
 	hash := feedback.HashSecret(secret)
 	g := Grant{Account: feedback.Account{ID: accountID}}
 	var email, role *string
+	var suspended bool
 	var err error
 	g.Token, err = scan(database.RowWith{
-		Row: t.db.Reader().QueryRowContext(ctx, "SELECT "+columns+`, u.email, u.role, a.name FROM access_tokens t
+		Row: t.db.Reader().QueryRowContext(ctx, "SELECT "+columns+`, u.email, u.role, a.name, a.suspended_at IS NOT NULL FROM access_tokens t
 			JOIN accounts a ON a.account_id = $1 LEFT JOIN users u ON u.account_id = $1 AND u.id = t.user_id
 			WHERE t.account_id = $1 AND t.hash = $2 AND t.revoked_at IS NULL`, accountID, hash),
-		More: []any{&email, &role, &g.Account.Name},
+		More: []any{&email, &role, &g.Account.Name, &suspended},
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return Grant{}, errInvalid
 	}
 	if err != nil {
 		return Grant{}, err
+	}
+	if suspended {
+		return Grant{}, feedback.ErrSuspended
 	}
 	if g.ExpiresAt <= feedback.At(t.now()) {
 		return Grant{}, feedback.ErrTokenExpired.With("The token %q has expired; create a new one.", g.Name)
@@ -247,7 +251,8 @@ func (t *Tokens) record(
 }
 
 // Works is the condition that the token $2 of the account $1 works at the time $3.
-const Works = "EXISTS (SELECT 1 FROM access_tokens WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > $3)"
+const Works = "EXISTS (SELECT 1 FROM access_tokens WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > $3)" +
+	" AND NOT EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)"
 
 // RemoveUser deletes the tokens of a user who is removed in the same transaction.
 func RemoveUser(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) error {

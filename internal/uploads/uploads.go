@@ -100,7 +100,8 @@ func (u *Uploads) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedba
 // Get returns the record of a file. It returns ErrUploadNotFound if there is none.
 func (u *Uploads) Get(ctx context.Context, accountID, id feedback.ID) (feedback.Upload, error) {
 	file, err := scan(u.db.Reader().QueryRowContext(ctx, "SELECT "+columns+" FROM uploads"+
-		" WHERE account_id = $1 AND id = $2", accountID, id))
+		" WHERE account_id = $1 AND id = $2"+
+		" AND NOT EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)", accountID, id))
 	return file, database.OrNotFound(err, feedback.ErrUploadNotFound)
 }
 

@@ -74,6 +74,7 @@ func (c collector) Collect(collected chan<- prometheus.Metric) {
 			CAST(COALESCE(SUM(CASE w.state WHEN 'on' THEN s.last - w.position ELSE 0 END), 0) AS BIGINT),
 			MIN(CASE w.state WHEN 'on' THEN c.at END)
 		FROM webhooks w JOIN account_seq s ON s.account_id = w.account_id
+		JOIN accounts a ON a.account_id = w.account_id AND a.suspended_at IS NULL
 		LEFT JOIN changes c ON c.account_id = w.account_id AND c.seq = w.position + 1`).Scan(&on, &paused, &disabled, &behind, &oldest)
 	if err != nil {
 		return
@@ -92,7 +93,8 @@ func (c collector) Collect(collected chan<- prometheus.Metric) {
 	}
 	var failing int64
 	if err := c.db.Reader().QueryRowContext(ctx, `SELECT COUNT(*) FROM
-		(SELECT account_id FROM webhooks WHERE state = 'on' GROUP BY account_id HAVING MIN(failures) > 0) AS f`).Scan(&failing); err == nil {
+		(SELECT w.account_id FROM webhooks w JOIN accounts a ON a.account_id = w.account_id AND a.suspended_at IS NULL
+			WHERE w.state = 'on' GROUP BY w.account_id HAVING MIN(w.failures) > 0) AS f`).Scan(&failing); err == nil {
 		gauge(failingDesc, float64(failing))
 	}
 }

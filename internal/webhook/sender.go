@@ -148,7 +148,7 @@ func pause(ctx context.Context, d time.Duration) {
 // candidate is an endpoint that may need a delivery.
 type candidate struct{ accountID, id feedback.ID }
 
-// look returns the endpoints of all accounts that are due and not served, those that were served the
+// look returns the endpoints of all accounts that are not suspended that are due and not served, those that were served the
 // longest ago first. It ignores a lease that ends too far in the future, which comes from a wrong clock.
 func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
@@ -158,6 +158,7 @@ func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 		err = r.Scan(&c.accountID, &c.id)
 		return c, err
 	}, `SELECT w.account_id, w.id FROM webhooks w JOIN account_seq s ON s.account_id = w.account_id
+		JOIN accounts a ON a.account_id = w.account_id AND a.suspended_at IS NULL
 		WHERE w.state = 'on' AND w.due_at <= $1 AND (w.lease_until <= $1 OR w.lease_until > $2)
 			AND (w.position < s.last OR w.retry_at <= $1)
 		ORDER BY w.served_at LIMIT CAST($3 AS BIGINT)`, feedback.At(now), feedback.At(now.Add(2*leaseTime)), candidates)
