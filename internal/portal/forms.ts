@@ -14,11 +14,17 @@ export function forget(): void {
   document.querySelector('.missed')?.remove()
 }
 
-/** What is wrong with the texts of a form, or nothing. The service would not read a form that is much too large. */
+/**
+ * Moves the focus to a text of a form that is too long, and returns what is wrong. The service would not read a form
+ * that is much too large.
+ */
 function excess(form: HTMLFormElement): string | undefined {
-  for (const field of form.querySelectorAll('textarea')) {
+  for (const field of form.querySelectorAll<HTMLTextAreaElement>('textarea[data-most]')) {
     const count = [...field.value.trim()].length - Number(field.dataset['most'])
-    if (count > 0) return field.dataset['long']!.replace('{count}', String(count))
+    field.ariaInvalid = String(count > 0)
+    if (count <= 0) continue
+    field.focus()
+    return field.dataset['long']!.replace('{count}', String(count))
   }
   return
 }
