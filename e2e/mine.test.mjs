@@ -135,6 +135,12 @@ test('a refused reply can be sent again', async (t) => {
   await page.getByText(/Characters to remove: .12/).waitFor()
   assert.equal((await page.getByLabel('Your reply to').inputValue()).length, 10_012)
   await look(page, 'mine-too-long')
+  // The service does not even read this much, so the page must keep it.
+  await page.getByLabel('Your reply to').fill('é'.repeat(70_000))
+  await page.getByRole('button', { name: 'Send reply' }).click()
+  await page.getByText(/Characters to remove: .60000/).waitFor()
+  assert.ok(await page.getByLabel('Your reply to').evaluate((field) => field.matches(':focus[aria-invalid=true]')))
+  assert.equal((await page.getByLabel('Your reply to').inputValue()).length, 70_000)
   for (let n = 1; n <= 10; n++) await ada.call('widget-reply', { request_id: request.id, body: `Page ${n}` })
   await page.getByLabel('Your reply to').fill('And another one')
   await page.getByRole('button', { name: 'Send reply' }).click()

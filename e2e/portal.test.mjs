@@ -251,6 +251,66 @@ test('the board follows what is searched, and its last row sends it', async (t) 
   assert.equal(await page.getByRole('link', { name: /Suggest/ }).count(), 0)
 })
 
+test('a search keeps the order, and says when it fails', async (t) => {
+  const app = await addPortal('Shop')
+  for (const title of ['Dark mode', 'Dark icons']) await submit(app, { title })
+  const { context } = await openBrowser(t)
+  const page = await context.newPage()
+  await page.goto(`${app.home}?sort=new`)
+  const search = page.getByRole('searchbox', { name: 'Search ideas' })
+  await search.fill('dark')
+  await page.waitForURL((url) => url.searchParams.get('q') === 'dark' && url.searchParams.get('sort') === 'new')
+  await page.locator('.orders [aria-current]').getByText('New', { exact: true }).waitFor()
+
+  await context.setOffline(true)
+  const alert = page.getByRole('alert').getByText('The search did not work.')
+  await search.fill('icons')
+  await alert.waitFor()
+  await search.press('Enter')
+  await alert.waitFor()
+  assert.equal(await search.inputValue(), 'icons')
+  await look(page, 'portal-search-offline')
+  await context.setOffline(false)
+  await search.fill('dark m')
+  await alert.waitFor({ state: 'detached' })
+  await search.press('Enter')
+  await page.waitForURL((url) => url.searchParams.get('q') === 'dark m' && url.searchParams.get('sort') === 'new')
+})
+
+test('who comes back from a similar idea finds what was typed', async (t) => {
+  const app = await addPortal('Shop')
+  await submit(app, { title: 'Dark mode for the editor' })
+  const page = await visitor(t)
+  await page.goto(`${app.home}new`)
+  await page.getByLabel('Your idea').fill('dark editor')
+  await page.getByLabel('Details').fill('My eyes hurt.')
+  await page.getByRole('link', { name: 'Dark mode for the editor' }).click()
+  await heading(page, 'Dark mode for the editor').waitFor()
+  await page.goBack()
+  await heading(page, 'Send an idea').waitFor()
+  await page.waitForLoadState()
+  assert.deepEqual(await page.locator('.send :is([name=title], textarea)').evaluateAll((all) => all.map(({ value }) => value)),
+    ['dark editor', 'My eyes hurt.'])
+})
+
+for (const locale of ['en', 'ar']) {
+  test(`the chosen filter is in sight, and the focus follows the eye, in ${locale}`, async (t) => {
+    const app = await addPortal('Shop')
+    const statuses = ['under_review', 'planned', 'in_progress', 'completed', 'declined']
+    for (const status of statuses) await owner.call('requests-update', { id: (await submit(app, { title: status })).id, status })
+    const page = await visitor(t, { viewport: { width: 390, height: 844 }, locale })
+    await page.goto(`${app.home}?status=completed`)
+    await page.waitForFunction(() => {
+      const { left, right } = document.querySelector('.filter [aria-current]').getBoundingClientRect()
+      return left >= 0 && right <= innerWidth
+    })
+    const places = await page.locator('.filter a').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left))
+    const seen = places.toSorted((a, b) => locale === 'ar' ? b - a : a - b)
+    assert.deepEqual(places, seen, 'the order of the focus is another one')
+    await look(page, `portal-filter-${locale}`)
+  })
+}
+
 test('keys lead through the list, and vote', async (t) => {
   const app = await addPortal('Shop')
   for (const title of ['One', 'Two', 'Three']) await submit(app, { title })
@@ -440,7 +500,7 @@ async function full() {
   const entry = await publish(app, 'Faster search', body, ['New'])
   const names = [
     '', '?q=idea', '?q=nothingofthekind', '?status=planned', '?tag=mobile', '?sort=new', 'roadmap', 'changelog', `changelog/${entry.id}`,
-    `r/${idea.id}`, `r/${idea.id}?comment=held`, 'new', 'new?title=An+idea', 'me', 'sign-in', 'nowhere',
+    `r/${idea.id}`, 'new', 'new?title=An+idea', 'me', 'sign-in', 'nowhere',
   ]
   return { app, pages: names.map((name) => [name.replace(/[^a-z]+/g, '-').slice(0, 20), app.home + name]) }
 }

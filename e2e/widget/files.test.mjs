@@ -169,13 +169,41 @@ test('if the service refuses a file, the form gets file and text back', async (t
   await w.files.first().waitFor()
   await w.submit('With an odd file')
   await w.alert.waitFor()
-  assert.match(await w.alert.textContent(), /The file is not what it says\./)
+  assert.equal(await w.alert.textContent(), "Your idea was not accepted. odd.txt can't be sent. Remove it or choose another file.")
   assert.equal(await w.title.inputValue(), 'With an odd file')
   assert.deepEqual(await names(w), ['odd.txt'])
   relay.fault = undefined
   await w.send.click()
   await w.sent.waitFor()
   assert.deepEqual((await stored(app))[0].attachments.map(({ filename, size }) => [filename, size]), [['odd.txt', 5]])
+})
+
+test('a refused file is named in the language of the widget', async (t) => {
+  const { relay, w } = await shop(t, {}, 'data-locale="de"')
+  const refusal = { status: 400, code: 'uploads.invalid_file', message: 'The file is not what it says.' }
+  relay.fault = ({ operation, method, body }) => (operation || method === 'GET' || body.length < 6 ? undefined : refusal)
+  await w.file.setInputFiles([text('gut.txt'), text('groß.txt', 'Viele Wörter')])
+  await w.files.nth(1).waitFor()
+  await w.submit('Mit Dateien')
+  await w.alert.getByText('groß.txt kann nicht gesendet werden.').waitFor()
+  assert.doesNotMatch(await w.alert.textContent(), /The file/)
+})
+
+test('a draft names the files that it has lost', async (t) => {
+  const { tab, w } = await shop(t)
+  await w.title.fill('With notes')
+  await w.file.setInputFiles([text('notes.txt'), text('more.txt')])
+  await w.files.nth(1).waitFor()
+  await w.part('[aria-label="Remove more.txt"]').click()
+  await tab.reload()
+  await w.open()
+  const problem = w.part('.field > .error[role=alert]')
+  await problem.getByText('Your files were lost when you left the page. Add them again: notes.txt', { exact: true }).waitFor()
+  assert.equal(await w.title.inputValue(), 'With notes')
+  if (process.env.SCREENSHOTS) await tab.screenshot({ path: `${process.env.SCREENSHOTS}/widget-files-lost.png` })
+  await w.file.setInputFiles([text('notes.txt')])
+  await w.files.first().waitFor()
+  await problem.waitFor({ state: 'hidden' })
 })
 
 test('uploads that the service has removed meanwhile are repeated', async (t) => {

@@ -302,6 +302,55 @@ test('the form stays visible below many suggestions', async (t) => {
   await see('suggestions-more')
 })
 
+test('a long title is searched by its beginning', async (t) => {
+  const { app, w, relay } = await shop(t)
+  await suggest(app, 1)
+  await w.open()
+  const title = 'Dark mode for the dashboard ' + '🌙'.repeat(300)
+  await w.title.fill(title)
+  await w.vote.waitFor()
+  const { params } = relay.calls.find(({ operation }) => operation === 'widget-similar-requests')
+  assert.equal(params.text, [...title].slice(0, 200).join(''))
+  await w.vote.click()
+  await w.part('.thanks').getByText('Counted.').waitFor()
+})
+
+test('a selection that is dragged out of the panel does not close it', async (t) => {
+  const { tab, w } = await shop(t)
+  await w.open()
+  await w.title.fill('Dark mode for the dashboard')
+  const { x, y, width, height } = await w.title.boundingBox()
+  await tab.mouse.move(x + width - 30, y + height / 2)
+  await tab.mouse.down()
+  await tab.mouse.move(x - 100, y + height / 2, { steps: 5 })
+  await tab.mouse.up()
+  assert.ok(await w.dialog.isVisible())
+  await tab.mouse.click(x - 100, y + height / 2)
+  await w.dialog.waitFor({ state: 'hidden' })
+})
+
+const everything = { widget: { allow_file_uploads: true, show_email_field: true }, sharing: 'all' }
+for (const [name, settings] of [['only texts', { sharing: 'all' }], ['everything', everything]]) {
+  for (const [width, height] of [[390, 844], [320, 568], [1280, 800]]) {
+    test(`nothing moves when similar ideas appear: ${name}, ${width} pixels`, async (t) => {
+      const { app, w, see } = await shop(t, { settings, options: { viewport: { width, height } } })
+      await suggest(app, 3)
+      await w.open()
+      await w.part('.similar').waitFor({ state: 'attached' })
+      const places = async () => [await w.dialog.boundingBox(), await w.title.boundingBox(), await w.send.boundingBox()]
+      const before = await places()
+      await see(`calm-${name}-${width}`)
+      await w.title.pressSequentially('Dark mode')
+      await w.vote.first().waitFor()
+      assert.deepEqual(await places(), before)
+      await see(`calm-${name}-${width}-found`)
+      await w.title.fill('')
+      await w.vote.first().waitFor({ state: 'hidden' })
+      assert.deepEqual(await places(), before)
+    })
+  }
+}
+
 test('a message about the whole form is visible, too', async (t) => {
   const { relay, tab, w } = await shop(t, { options: { viewport: { width: 320, height: 480 } } })
   relay.fault = ({ operation }) => (operation === 'widget-submit-request' ? refusal : undefined)

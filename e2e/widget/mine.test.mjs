@@ -355,6 +355,33 @@ test('without a clipboard, the link is selected, and a refused link says why', a
   assert.equal(await button.textContent(), 'Copy my private link')
 })
 
+test('the browser copies the same link for a day, and another one for another person', async (t) => {
+  const { relay, enter } = await shop(t)
+  const tab = await enter()
+  const w = widget(tab)
+  await ask(tab, 'Dark mode')
+  const copy = async () => {
+    await openList(w)
+    await w.part('.foot .more').click()
+    await w.part('.foot input').waitFor()
+    const link = await w.part('.foot input').inputValue()
+    await w.close.click()
+    return link
+  }
+  assert.equal(relay.count('widget-my-link'), 0)
+  const link = await copy()
+  await tab.reload()
+  assert.equal(await copy(), link)
+  assert.equal(relay.count('widget-my-link'), 1)
+  await identify(tab, { email: 'bob@example.com' })
+  await ask(tab, 'By Bob')
+  assert.notEqual(await copy(), link)
+  await identify(tab)
+  await tab.clock.fastForward(25 * 60 * minutes)
+  assert.notEqual(await copy(), link)
+  assert.equal(relay.count('widget-my-link'), 3)
+})
+
 test('if the script does not load, the form works, and the next opening offers the list', async (t) => {
   const { context, idle, enter } = await shop(t)
   let tab = await enter()

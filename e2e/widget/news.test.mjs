@@ -245,6 +245,7 @@ test('without the network, the form stays and says why, and the next click tries
   await button(w).click()
   await w.part('.alert', { hasText: 'You are offline' }).waitFor()
   await context.setOffline(false)
+  await w.alert.waitFor({ state: 'hidden' })
   await context.route('**/widget/news.js*', (route) => route.abort())
   await button(w).click()
   await w.part('.alert', { hasText: 'We are unavailable right now' }).waitFor()

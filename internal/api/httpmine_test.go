@@ -147,7 +147,7 @@ func TestMinePageRefuses(t *testing.T) {
 		"not an id":       {token, reply(`">`, "My reply"), 400, []string{"My reply"}},
 		"without a link":  {"", reply(s.names["request"], "My reply"), 404, []string{"My reply", "Follow your ideas"}},
 		"a wrong link":    {token[:40], reply(s.names["request"], "My reply"), 404, []string{"My reply", "This link no longer works"}},
-		"too large":       {token, strings.Repeat("a", calls.MaxForm+1), 413, nil},
+		"too large":       {token, strings.Repeat("a", calls.MaxForm+1), 413, []string{"between 1 and 10,000 characters", "Go back"}},
 		"a long text":     {"", "link=" + strings.Repeat("語", 200) + "end", 400, []string{strings.Repeat("語", 200)}},
 		"not a form":      {"", "link=gsl_&%zz", 400, []string{"This link is not complete"}},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func TestBurstOfComments(t *testing.T) {
 	for n := range 9 {
 		how := ways[n%len(ways)]
 		got := s.commenting(id, fmt.Sprint(text, n), how)
-		held := got.header.Get("Location") == portalHome+"r/"+id+"?comment=held"
+		held := strings.Contains(strings.Join(got.header.Values("Set-Cookie"), " "), "comment-held-"+id)
 		if how != "page" {
 			_, result := resultOf(t, got)
 			held, _ = result["held"].(bool)
@@ -84,5 +85,58 @@ func TestBurstOfComments(t *testing.T) {
 	}
 	if list, _ := s.must("comments-held", "owner", "")["comments"].([]any); len(list) != 5 {
 		t.Errorf("%d comments are held", len(list))
+	}
+}
+
+// TestThanks: a page thanks once, only the visitor who has sent something, and only for that.
+func TestThanks(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	dark, night := s.submit("Dark mode"), s.submit("Night mode")
+	const held, ideas = "once the team approves it", "We have your idea."
+	g := s.guest()
+	thanks := func(page, text string, headers ...string) (tag string, thanked bool) {
+		got := g.get(page, headers...)
+		return got.header.Get("ETag"), strings.Contains(string(got.body), text)
+	}
+	want := func(page, text string, want bool) {
+		t.Helper()
+		if _, got := thanks(page, text); got != want {
+			t.Errorf("%s: %q: %v", page, text, got)
+		}
+	}
+	page := "r/" + dark + "/dark-mode"
+	tag, _ := thanks(page, held)
+	s.openPortal("all", `{"moderation":"all"}`)
+	want(page+"?comment=held", held, false)
+	g.post("r/"+dark+"/comments", url.Values{"body": {"Yes, please."}})
+	want("r/"+night+"/night-mode", held, false)
+	tag, thanked := thanks(page, held, "If-None-Match", tag)
+	if !thanked {
+		t.Error("nobody thanks")
+	}
+	if _, again := thanks(page, held, "If-None-Match", tag); again || g.get(page).status != http.StatusOK {
+		t.Error("the page thanks twice")
+	}
+	g.post("new", url.Values{"title": {"Sepia mode"}})
+	want("me", ideas, true)
+	want("me", ideas, false)
+	want("me?idea=sent", ideas, false)
+}
+
+// TestNowhere: a page that does not exist leads to the others, but only where a portal is open to the visitor.
+func TestNowhere(t *testing.T) {
+	s := newService(t, storetest.SQLite(t))
+	s.publicPortal()
+	for _, page := range []string{"nowhere", "r/1", "r/" + s.submit("Dark mode") + "/a/b/c"} {
+		got := s.guest().get(page)
+		if got.status != http.StatusNotFound || !strings.Contains(string(got.body), `href="`+portalHome+`roadmap"`) &&
+			!strings.Contains(string(got.body), `class="app" href="`+portalHome+`"`) {
+			t.Errorf("%s: %d %s", page, got.status, got.body)
+		}
+	}
+	s.openPortal("all", `{"access":"off"}`)
+	if got := s.guest().get("nowhere"); got.status != http.StatusNotFound || strings.Contains(string(got.body), "<header>") {
+		t.Errorf("without a portal: %d %s", got.status, got.body)
 	}
 }

@@ -42,7 +42,7 @@ func TestPortalVoter(t *testing.T) {
 			t.Errorf("the second vote sets %q; %v votes", got.header.Values("Set-Cookie"), s.votesOf(night))
 		}
 		sent := g.post("new", url.Values{"title": {"Sepia mode"}, "description": {"For old eyes."}})
-		if to := sent.header.Get("Location"); to != portalHome+"me?idea=sent" {
+		if to := sent.header.Get("Location"); to != portalHome+"me" {
 			t.Errorf("what is held leads to %q", to)
 		}
 		mine := func(g *guest, want ...string) {
@@ -125,7 +125,7 @@ func TestReturn(t *testing.T) {
 			t.Errorf("%q leads to %q", to, got)
 		}
 	}
-	page := "r/" + dark + "/dark-mode?comment=held#new"
+	page := "r/" + dark + "/dark-mode?after=1#new"
 	g.vote(dark)
 	want(g.returnTo(page), page)
 	long := "roadmap?x=" + strings.Repeat("%D8%A7", 200)

@@ -21,11 +21,12 @@ func (v *visit) comment(ctx context.Context, name string, f form) (answer, error
 	draft := portal.Draft{Body: f.text("body", true), Name: f.text("name", false)}
 	held, field, err := v.storeComment(ctx, id, draft)
 	if err == nil {
-		said := "sent"
+		said := commentSent
 		if held {
-			said = "held"
+			said = commentHeld
 		}
-		next := "r/" + id.String() + "?comment=" + said
+		v.keepThanks(said, id)
+		next := "r/" + id.String()
 		return answer{next: &next}, nil
 	}
 	draft.Refusal = v.refusal(err, field)

@@ -17,12 +17,24 @@ const (
 	// voterCookie has a secret like those of the widget (feedback.Reader) and the id of the app, with a signature:
 	// without it, a program could make up voters that do not count as new ones, or get them from another portal.
 	voterCookie = "gatherkit_voter"
+	// sentCookie has what the visitor has just sent, so that the next page thanks for it, once. In the address, it would
+	// thank all who open that.
+	sentCookie = "gatherkit_sent"
 )
 
 const (
 	voterLife   = 400 * 24 * time.Hour // the longest that browsers keep a cookie
 	secretBytes = feedback.MaxReader / 2
 	timeBytes   = 6 // with which ids and secrets begin
+	sentLife    = time.Minute
+)
+
+// What a visitor has sent. It is followed by the id of the idea whose page thanks for it.
+const (
+	commentSent = "comment-sent-"
+	commentHeld = "comment-held-"
+	ideaSent    = "idea-sent-"
+	ideaHeld    = "idea-held-" // the page of the visitor's ideas thanks for it
 )
 
 func (v *visit) readCookies() {
@@ -33,7 +45,7 @@ func (v *visit) readCookies() {
 		}
 		return cookie.Value
 	}
-	v.who.Session, v.who.Link = value(sessionCookie), value(linkCookie)
+	v.who.Session, v.who.Link, v.sent = value(sessionCookie), value(linkCookie), value(sentCookie)
 	// A secret that the service has not signed counts as none.
 	if raw, ok := signed.Payload(v.pages.Key, value(voterCookie)); ok && len(raw) == secretBytes+len(v.who.App) {
 		v.who.Secret, v.who.App = hex.EncodeToString(raw[:secretBytes]), feedback.ID(raw[secretBytes:])
@@ -55,6 +67,20 @@ func (v *visit) newSecret() {
 func (v *visit) keepSecret() {
 	raw, _ := hex.DecodeString(v.who.Secret) // newSecret has encoded it
 	v.setCookie(voterCookie, signed.Text(v.pages.Key, append(raw, v.who.App[:]...)), voterLife)
+}
+
+// keepThanks makes the browser keep what the visitor has sent.
+func (v *visit) keepThanks(what string, id feedback.ID) {
+	v.setCookie(sentCookie, what+id.String(), sentLife)
+}
+
+// thanks reports whether the page thanks for something that the visitor has just sent. No other page does it again.
+func (v *visit) thanks(what string, id feedback.ID) bool {
+	if v.sent != what+id.String() {
+		return false
+	}
+	v.setCookie(sentCookie, "", 0)
+	return true
 }
 
 // setCookie sets a cookie for the pages of this portal. They are also sent when a link of another site leads here,

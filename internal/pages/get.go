@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +74,14 @@ func (v *visit) get(ctx context.Context, name string) (answer, error) {
 	case parts[0] == "r" && (len(parts) == 2 || len(parts) == 3):
 		return v.withID(ctx, parts[1], v.idea)
 	}
+	return v.nowhere(ctx)
+}
+
+// nowhere answers an address without a page. It reads the portal, because the header leads to its other pages.
+func (v *visit) nowhere(ctx context.Context) (answer, error) {
+	if err := v.read(ctx, func(context.Context) error { return nil }); err != nil {
+		return answer{}, err
+	}
 	return answer{}, feedback.ErrPortalNotFound
 }
 
@@ -97,7 +104,7 @@ func (v *visit) page(ctx context.Context, what func(context.Context) (answer, er
 func (v *visit) withID(ctx context.Context, id string, what func(context.Context, feedback.ID) (answer, error)) (answer, error) {
 	parsed, err := feedback.ParseID(id)
 	if err != nil {
-		return answer{}, feedback.ErrPortalNotFound
+		return v.nowhere(ctx)
 	}
 	return v.page(ctx, func(ctx context.Context) (answer, error) { return what(ctx, parsed) })
 }
@@ -202,18 +209,10 @@ func (v *visit) idea(ctx context.Context, id feedback.ID) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	query := v.R.URL.Query()
 	if path := portal.IdeaPath(ideaOf(found)); !v.isAt(path) {
-		for _, name := range []string{"comment", "idea"} {
-			if query.Has(name) {
-				path += "?" + name + "=" + url.QueryEscape(query.Get(name))
-				break
-			}
-		}
 		return answer{next: &path, moved: true}, nil
 	}
-	page.New = query.Get("idea") == "sent"
-	page.Sent, page.Held = query.Get("comment") == "sent", query.Get("comment") == "held"
+	page.New, page.Sent, page.Held = v.thanks(ideaSent, id), v.thanks(commentSent, id), v.thanks(commentHeld, id)
 	return answer{page: page}, nil
 }
 
@@ -318,7 +317,7 @@ func (v *visit) addDates(ctx context.Context, columns []portal.Column) error {
 
 // me shows what the visitor has asked and voted for, also what the portal does not show to others.
 func (v *visit) me(ctx context.Context) (answer, error) {
-	page := portal.Me{Sent: v.R.URL.Query().Get("idea") == "sent"}
+	page := portal.Me{Sent: v.thanks(ideaHeld, feedback.ID{})}
 	var who readers.Person
 	err := v.read(ctx, func(context.Context) error {
 		page.Site, who = v.site, readers.Person{App: v.view.App, Reader: v.view.Reader()}

@@ -62,6 +62,7 @@ type visit struct {
 	at    visitors.At
 	home  string // path of the board, with a slash at its end
 	who   board.Credentials
+	sent  string // what the visitor has just sent, and is not yet thanked for
 
 	view *board.View
 	site portal.Site

@@ -166,8 +166,10 @@ func (v *visit) submit(ctx context.Context, f form) (answer, error) {
 		next := "me"
 		if stored.Box == feedback.Live && v.view.App.Settings.Shares(stored) {
 			next = portal.IdeaPath(ideaOf(board.Idea{ID: stored.ID, Title: stored.Title}))
+			v.keepThanks(ideaSent, stored.ID)
+		} else {
+			v.keepThanks(ideaHeld, feedback.ID{})
 		}
-		next += "?idea=sent"
 		return answer{next: &next}, nil
 	}
 	draft.Refusal = v.refusal(err, field)

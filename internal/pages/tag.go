@@ -38,7 +38,8 @@ func (v *visit) tag() string {
 		person = v.view.Person.Key()
 	}
 	for _, part := range []string{
-		person, v.site.VisitorName(), v.view.Secret, v.home, v.address(), portal.Language(v.R.Header.Get("Accept-Language")), v.site.Locale,
+		person, v.site.VisitorName(), v.view.Secret, v.sent, v.home, v.address(),
+		portal.Language(v.R.Header.Get("Accept-Language")), v.site.Locale,
 		strconv.FormatBool(headers.AcceptsGzip(v.R.Header.Values("Accept-Encoding"))), build(),
 	} {
 		sum.Write([]byte(strconv.Itoa(len(part)) + " " + part))

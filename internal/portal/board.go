@@ -13,6 +13,7 @@ type boardBody struct {
 	Orders   []option
 	States   []option
 	Labels   []option // tags
+	Sorted   Order    // "" for the usual one
 	Filtered bool
 	Searched string // says that the search has found nothing
 	Ask      string // the name of the link that sends what was searched as an idea
@@ -40,7 +41,7 @@ func (b Board) Render(accept string) ([]byte, error) {
 	p.Tab, p.At, p.Typed = "ideas", b.path(), b.Query
 	p.Listed = b.Indexed && b.Query == "" && b.Tag == "" && b.After == ""
 	body := boardBody{
-		Board: b, Name: fill(t.BoardHeading, "app", b.App), Intro: b.Intro,
+		Board: b, Sorted: b.sorted(), Name: fill(t.BoardHeading, "app", b.App), Intro: b.Intro,
 		Lines: p.lines(b.Ideas, false), Orders: b.orders(p), States: b.states(p), Labels: b.labels(),
 		Filtered: b.Status != "" || b.Tag != "", New: p.Path(newPath(b.Query)),
 	}
@@ -66,12 +67,9 @@ func (b Board) Render(accept string) ([]byte, error) {
 
 // path returns the path of the board in the portal.
 func (b Board) path() string {
-	if b.Order == Top {
-		b.Order = "" // the usual one
-	}
 	values := url.Values{}
 	for name, value := range map[string]string{
-		"q": b.Query, "status": string(b.Status), "tag": b.Tag, "sort": string(b.Order), "after": b.After,
+		"q": b.Query, "status": string(b.Status), "tag": b.Tag, "sort": string(b.sorted()), "after": b.After,
 	} {
 		if value != "" {
 			values.Set(name, value)
@@ -81,6 +79,14 @@ func (b Board) path() string {
 		return ""
 	}
 	return "?" + values.Encode()
+}
+
+// sorted is the order in addresses, which do not have the usual one.
+func (b Board) sorted() Order {
+	if b.Order == Top {
+		return ""
+	}
+	return b.Order
 }
 
 // link returns the path of the first page of a board that differs.

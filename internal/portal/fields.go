@@ -26,12 +26,14 @@ type field struct {
 	Value    string
 	Complete string // what browsers fill in
 	Required bool
+	Long     string // says that a text is too long, with {count}
 	Alert    string // what is wrong, or ""
 	Focus    bool
 }
 
 // check says in the field what is wrong with it if it was refused.
 func (f field) check(t *locale, r *Refusal, text string) field {
+	f.Long = text + t.excess("{count}")
 	if r != nil && r.Field == f.ID {
 		f.Alert, f.Focus = text+t.tooLong(f.Value, f.Most), true
 	}
@@ -44,8 +46,11 @@ func (t *locale) tooLong(text string, most int) string {
 	if n <= 0 {
 		return ""
 	}
-	return " " + fill(t.Excess, "count", n)
+	return t.excess(n)
 }
+
+// excess says how many characters are too many, after a space.
+func (t *locale) excess(count any) string { return " " + fill(t.Excess, "count", count) }
 
 // alerted reports whether one of the fields says what is wrong with it.
 func alerted(fields ...field) bool {

@@ -53,8 +53,8 @@ func (l literal) Write(w util.BufWriter, source []byte) {
 	l.RawWrite(w, util.UnescapePunctuations(source))
 }
 
-// linkified is an address in a text of the team, up to the punctuation that goldmark leaves out.
-var linkified = regexp.MustCompile(`^https?://[^\s<>` + enders + `]*[^\s<>'\";\]` + enders + `]`)
+// linkified is an address at the beginning of a text of the team. goldmark leaves out the punctuation after it.
+var linkified = regexp.MustCompile("^" + pattern)
 
 // shallow is a parser of blocks with others in them. What is deeper than the deepest is a paragraph.
 type shallow struct{ parser.BlockParser }

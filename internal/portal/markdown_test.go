@@ -78,6 +78,7 @@ func TestMarkdownAddresses(t *testing.T) {
 	for source, want := range map[string]string{
 		"see https://b.c/ü/例。谢谢":              "see " + link("%C3%BC/%E4%BE%8B", "ü/例") + "。谢谢",
 		"see https://b.c/d” (https://b.c/e)؟": "see " + link("d", "d") + "” (" + link("e", "e") + ")؟",
+		"(https://b.c/e_(f)), https://.":      "(" + link("e_(f)", "e_(f)") + "), https://.",
 	} {
 		if got, err := markdown(source, 2); err != nil || strings.TrimSpace(string(got)) != "<p>"+want+"</p>" {
 			t.Errorf("%q: %q, %v", source, got, err)

@@ -129,6 +129,8 @@ func (v view) Notice() *notice {
 		return &notice{Heading: t.PasteHeading, Text: t.PasteText, Asks: true}
 	case errors.Is(v.Failure, feedback.ErrStatusLinkNotFound):
 		return &notice{Heading: t.EndedHeading, Text: t.EndedText, Asks: true}
+	case v.Failure.Status == 413: // only browsers without the script send so much
+		return &notice{Heading: t.Portal.ProblemHeading, Text: t.ReplyInvalid + " " + t.Portal.ProblemText}
 	case v.Failure.Status == 429:
 		return &notice{Heading: t.LimitedHeading, Text: t.LimitedText, Retry: true}
 	case errors.Is(v.Failure, feedback.ErrSuspended):
@@ -152,6 +154,12 @@ func (v view) Refused() string {
 	}
 	return v.T.ReplyFailed
 }
+
+// MaxReply is how many characters a reply may have.
+func (v view) MaxReply() int { return MaxText }
+
+// Long says that a reply is too long, with {count}.
+func (v view) Long() string { return v.T.ReplyInvalid + v.T.excess("{count}") }
 
 // Stray reports whether a reply was refused whose request is not on the page.
 func (v view) Stray() bool {

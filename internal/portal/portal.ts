@@ -1,6 +1,6 @@
 // The script of a portal's pages, which work without it: a vote does not load the page again, the board is searched and
 // similar ideas appear while somebody types, and keys lead through lists.
-import { guardForms } from './forms'
+import { complain, forget, guardForms } from './forms'
 
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement
@@ -13,25 +13,21 @@ document.addEventListener('submit', (event) => {
   if (details) body.set('why', [body.get('why'), details].join(' ')) // which would be lost, as the idea is not sent
   turn(button)
   button.ariaDisabled = 'true'
-  document.querySelector('.missed')?.remove()
+  forget()
   fetch(form.action, { method: 'POST', body, redirect: 'manual', keepalive: true })
     .then((answer) => answer.type === 'opaqueredirect', () => undefined)
     .then((counted) => {
       button.ariaDisabled = null
       if (counted) return thank(button)
       turn(button)
-      if (counted === undefined) return complain(button, form.dataset['missed'] ?? '')
+      if (counted === undefined) return complain(form.dataset['missed'] ?? '', (alert) => beside(button, alert))
       button.dataset['plain'] = '' // sends it as without this script, and shows the page that says what is wrong
       form.requestSubmit(button)
     })
 })
 
-/** Says beside an idea that the service was not reached. */
-function complain(button: HTMLButtonElement, text: string): void {
-  const alert = document.createElement('p')
-  alert.className = 'alert missed'
-  alert.role = 'alert'
-  alert.textContent = text
+/** Puts an alert beside the idea of a button. */
+function beside(button: HTMLButtonElement, alert: HTMLElement): void {
   const idea = button.closest('.idea')?.lastElementChild
   if (idea) idea.append(alert)
   else document.querySelector('.one .body')?.prepend(alert)
@@ -55,8 +51,8 @@ function turn(button: HTMLButtonElement): void {
   button.ariaPressed = String(voted)
 }
 
-/** Reads a page while something is typed, and shows a part of it. */
-function whileTyping(field: HTMLInputElement, address: () => string, show: (page: Document, address: string) => void): void {
+/** Reads a page while something is typed, and shows a part of it. The page is undefined if the service was not reached. */
+function whileTyping(field: HTMLInputElement, address: () => string, show: (page: Document | undefined, address: string) => void): void {
   const request = new XMLHttpRequest() // reads a page without HTML in texts, which the policy of the page forbids
   let pause = 0
   field.addEventListener('input', () => {
@@ -64,6 +60,7 @@ function whileTyping(field: HTMLInputElement, address: () => string, show: (page
     pause = setTimeout(() => {
       const wanted = address()
       request.onload = () => request.response && show(request.response as Document, wanted)
+      request.onerror = () => show(undefined, wanted)
       request.open('GET', wanted) // ends the one before
       request.responseType = 'document'
       request.send()
@@ -79,15 +76,26 @@ function take(page: Document, ...parts: string[]): void {
   }
 }
 
+/** Scrolls filters, which are rows on phones, to what is chosen. */
+function reveal(): void {
+  for (const choice of document.querySelectorAll('.filter [aria-current]')) {
+    const row = choice.closest('ul')!
+    const [at, all] = [choice.getBoundingClientRect(), row.getBoundingClientRect()]
+    row.scrollBy(at.left + at.width / 2 - all.left - all.width / 2, 0)
+  }
+}
+
 const title = document.querySelector<HTMLInputElement>('.send [name=title]')
 const similar = document.querySelector('.similar')
 const said = similar?.querySelector('[role=status]')
 if (title?.form && similar && said) {
   const { action } = title.form
-  whileTyping(title, () => action + '?title=' + encodeURIComponent(title.value), (page) => {
-    const found = page.querySelector('.similar')
+  const address = () => action + (title.value && '?title=' + encodeURIComponent(title.value))
+  whileTyping(title, address, (page, at) => {
+    history.replaceState(null, '', at) // for who comes back from a similar idea: browsers do not restore the title
+    const found = page?.querySelector('.similar')
     const says = found?.querySelector('[role=status]')
-    if (!found || !says || similar.contains(document.activeElement)) return // the page may say what is wrong
+    if (!page || !found || !says || similar.contains(document.activeElement)) return // the page may say what is wrong
     if (says.textContent !== said.textContent) said.replaceChildren(...says.childNodes) // is read out only when it changes
     similar.querySelector('.ideas')?.remove()
     similar.append(...found.querySelectorAll('.ideas'))
@@ -97,15 +105,18 @@ if (title?.form && similar && said) {
 
 const search = document.querySelector<HTMLFormElement>('form.search')
 const box = search?.querySelector<HTMLInputElement>('[name=q]')
+reveal()
 if (search && box) {
   const counted = search.querySelector('[role=status]')
   const address = () => search.action + '?' + new URLSearchParams(new FormData(search) as unknown as Record<string, string>)
   whileTyping(box, address, (page, at) => {
-    if (!page.querySelector('.found')) return // the page says what is wrong
+    if (!page?.querySelector('.found')) return complain(search.dataset['failed'] ?? '', (alert) => search.after(alert))
+    forget()
     const idea = document.activeElement?.closest('.found .idea')?.id
     document.title = page.title
     take(page, '.found', '.filter', '.filter.tags', '.top .primary', '#ballot')
     if (idea) (document.querySelector<HTMLElement>(`#${idea} a`) ?? box).focus()
+    reveal()
     if (counted) counted.textContent = document.querySelector('.sum .total')?.textContent ?? ''
     history.replaceState(null, '', at)
   })
@@ -164,6 +175,3 @@ if (keys && used) {
 }
 
 guardForms()
-
-// The thanks for what was sent are said once, and not again after a reload or to others who get the address.
-if (/[?&](comment|idea)=/.test(location.search)) history.replaceState(null, '', location.pathname + location.hash)

@@ -25,8 +25,10 @@ var enders = func() string {
 	return class
 }()
 
-// address matches the addresses in a text, without the punctuation after them.
-var address = regexp.MustCompile(`https?://[^\s<>"` + enders + `]*[^\s<>"'.,:;!?)\]}` + enders + `]`)
+// pattern matches an address in a text, with the punctuation after it that can be part of an address.
+var pattern = `https?://[^\s<>"'.,:;!?)\]}` + enders + `](?:[^\s<>"` + enders + `]*[^\s<>"';\]}` + enders + `])?`
+
+var address = regexp.MustCompile(pattern)
 
 // part is a piece of a text. Address is set if it is a link.
 type part struct{ Text, Address string }
@@ -36,11 +38,26 @@ func parts(text string) []part {
 	var list []part
 	at := 0
 	for _, found := range address.FindAllStringIndex(text, -1) {
-		link := text[found[0]:found[1]]
+		link := unpunctuated(text[found[0]:found[1]])
 		list = append(list, part{Text: text[at:found[0]]}, part{Text: link, Address: link})
-		at = found[1]
+		at = found[0] + len(link)
 	}
 	return append(list, part{Text: text[at:]})
+}
+
+// unpunctuated returns an address without the punctuation at its end that belongs to the sentence, as goldmark does
+// for Markdown: a closing parenthesis stays if the address has the opening one.
+func unpunctuated(address string) string {
+	for {
+		without := strings.TrimRight(address, ".,:!?")
+		if strings.HasSuffix(without, ")") && strings.Count(without, ")") > strings.Count(without, "(") {
+			without = strings.TrimSuffix(without, ")")
+		}
+		if without == address {
+			return address
+		}
+		address = without
+	}
 }
 
 // preview returns the beginning of a long text, or "" if the text is short enough to be shown whole.

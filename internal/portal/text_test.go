@@ -15,6 +15,8 @@ func TestAddressesInText(t *testing.T) {
 		"«https://a.b/c» https://a.b/c؟ https://…":   "«[https://a.b/c]» [https://a.b/c]؟ https://…",
 		"<https://a.b/c> \"https://a.b/c\" https://": "<[https://a.b/c]> \"[https://a.b/c]\" https://",
 		"https://a.b/c।":                             "[https://a.b/c]।",
+		"(https://a.b/c_(d)), https://a.b/c?!":       "([https://a.b/c_(d)]), [https://a.b/c]?!",
+		"{https://a.b/c} https://. https://a":        "{[https://a.b/c]} https://. [https://a]",
 	} {
 		var got strings.Builder
 		for _, p := range parts(text) {

@@ -30,6 +30,7 @@ type portalTexts struct {
 	Search           string `json:"search"`
 	SearchButton     string `json:"search_button"`
 	SearchHeading    string `json:"search_heading"`
+	SearchFailed     string `json:"search_failed"`
 	EndSearch        string `json:"end_search"`
 	Found            plural `json:"found"`
 	Order            string `json:"order"`

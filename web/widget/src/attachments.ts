@@ -6,6 +6,8 @@ export interface Picker {
   element: HTMLElement
   files(): Kept[]
   restore(files: Kept[]): void
+  /** Says that files of the last page are lost. */
+  miss(names: string[]): void
   progress(file: number, part: number): void
 }
 
@@ -105,6 +107,11 @@ export function createPicker({ h, icon, t, config, say, dialog }: Tools & Place)
     if (event.type != 'dragover') add(data.files)
   }
 
+  /** Tells the form, which keeps a draft. */
+  function changed(): void {
+    element.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+
   function append(kept: Kept): void {
     const { name, blob } = kept
     const bar = h('progress', { max: 1, value: 0, 'aria-label': name, hidden: true })
@@ -117,10 +124,12 @@ export function createPicker({ h, icon, t, config, say, dialog }: Tools & Place)
       item.remove()
       problem.textContent = ''
       button.focus()
+      changed()
     }
     rows.push(row)
     list.append(item)
     say(name)
+    changed()
   }
 
   for (const type of ['paste', 'dragover', 'drop']) dialog.addEventListener(type, take)
@@ -133,6 +142,9 @@ export function createPicker({ h, icon, t, config, say, dialog }: Tools & Place)
       list.replaceChildren()
       problem.textContent = ''
       files.forEach(append)
+    },
+    miss(names) {
+      problem.textContent = t('files_lost', { names: names.join(', ') })
     },
     progress(file, part) {
       const bar = rows[file]?.bar

@@ -27,8 +27,8 @@ export interface Entry {
   /** Whether it is sent with an identity token. */
   signed?: boolean
   token?: string
-  /** Why the service refused it. It waits until the form takes it back. */
-  refusal?: { code: string; message: string }
+  /** Why the service refused it, or one of its files. It waits until the form takes it back. */
+  refusal?: { code: string; message: string; file?: string }
 }
 
 /** The outcome of a try to send an idea. */

@@ -38,14 +38,15 @@ function extend(tools: Tools & Place, form: Form) {
 
   /** Fills the form with a refused idea. */
   function giveBack({ fields, files, refusal }: Entry): void {
-    const { code, message } = refusal!
+    const { code, message, file } = refusal!
     form.fill(fields as Partial<Text>, !!fields.notify)
     if (picker) picker.restore(files)
     // The address that the page set may be invalid.
     if (code == 'widget.invalid_email') form.ask(true)
     form.element.dispatchEvent(new Event('input'))
     tools.show(form.element)
-    form.alert(`${t('refused_heading')}. ${code == 'too_old' ? t(code) : message}`)
+    const reason = file ? t('files_refused', { name: file }) : code == 'too_old' ? t(code) : message
+    form.alert(`${t('refused_heading')}. ${reason}`)
   }
 
   return { ...similar, ...picker, giveBack, shield: () => shield(tools.dialog) }

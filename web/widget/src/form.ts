@@ -36,7 +36,7 @@ export interface Form {
 
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
-export function createForm({ widget, mail }: Config, t: Translate, changed: () => void, submit: () => void): Form {
+export function createForm({ widget, mail, sharing }: Config, t: Translate, changed: () => void, submit: () => void): Form {
   const title = h('input', { autocomplete: 'off', autofocus: true, dir: 'auto' })
   const description = h('textarea', { dir: 'auto', placeholder: t('description_hint') })
   const email = h('input', { type: 'email', autocomplete: 'email', placeholder: t('email_hint') })
@@ -48,8 +48,10 @@ export function createForm({ widget, mail }: Config, t: Translate, changed: () =
   const similar = h('div')
   const files = h('div')
   const emailField = field(email, 'email')
+  const details = field(description, 'description')
+  details.classList.toggle('tall', sharing != 'none')
   const fields = h('div', { class: 'fields' },
-    banner, field(title, 'title', true), similar, field(description, 'description'), files, emailField, tickField,
+    banner, field(title, 'title', true), similar, details, files, emailField, tickField,
     h('div', { class: 'unseen', 'aria-hidden': true }, website))
   // Not a form element, because frames without allow-forms do not submit forms.
   const element = h('div', { class: 'form', input: changed, keypress: pressed }, fields, h('div', { class: 'foot' }, send))

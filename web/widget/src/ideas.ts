@@ -51,7 +51,10 @@ interface Page {
 /** Replies that are not sent, by request. */
 const drafts = new Map<string, string>()
 
-export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): Ideas {
+/** How long the browser copies the same link again, in milliseconds. Each new one could end an older one. */
+const linkLife = 24 * 3600_000
+
+export function createIdeas({ base, h, ask, tell, reader, read, write }: IdeasTools, place: Place): Ideas {
   const { heading, t, say } = place
   const copied = h('input', { readonly: true, hidden: true, 'aria-label': t('mine_link') })
   const link = h('button', { class: 'more', click: copy }, t('mine_link'))
@@ -140,11 +143,21 @@ export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): I
     return kind == 'refused' ? message : t('mine_problem')
   }
 
+  async function privateLink(): Promise<string> {
+    const person = reader()
+    const name = `link:${person}`
+    const last = person ? read<{ href: string; at: number }>(name) : undefined
+    if (last && last.at > Date.now() - linkLife) return last.href
+    // Without a public address, the service answers with a path.
+    const { href } = new URL((await ask<{ url: string }>('widget-my-link')).url, base)
+    if (person) write(name, { href, at: Date.now() })
+    return href
+  }
+
   async function copy(): Promise<void> {
     problem.textContent = ''
     try {
-      // Without a public address, the service answers with a path.
-      copied.value ||= new URL((await ask<{ url: string }>('widget-my-link')).url, base).href
+      copied.value ||= await privateLink()
     } catch (error) {
       problem.textContent = reason(error)
       return

@@ -42,6 +42,8 @@ export interface Panel {
 interface Draft extends Text {
   /** How long the form was open for it. */
   seconds: number
+  /** The names of the files, which do not survive the page before the outbox has them. */
+  files?: string[]
   /** The idempotency key, if exactly this text was given to the outbox. */
   id?: string
 }
@@ -59,7 +61,7 @@ export function createPanel(options: PanelOptions): Panel {
   const news = h('button', { class: 'turn', hidden: !latest_entry, click: showNews }, t('news'))
   const dialog = h(
     'dialog',
-    { 'aria-labelledby': 'heading', close: closed, click: outside },
+    { 'aria-labelledby': 'heading', close: closed, pointerdown: press, click: outside },
     h(
       'div',
       { class: 'bar' },
@@ -80,10 +82,14 @@ export function createPanel(options: PanelOptions): Panel {
   let sending: string | undefined
   /** The key of a draft that may already be sent, because its page was closed while it was sending. */
   let resumed: string | undefined
+  /** Where the pointer went down. */
+  let pressed: EventTarget | null
 
   const spent = () => seconds + (performance.now() - since) / 1000
   const typed = ({ title, description } = form.text()) => title + description
-  const keepDraft = (draft?: Draft) => write(`draft:${app_id}`, draft)
+  const keepDraft = (text?: Text, id?: string) => write(`draft:${app_id}`, text && {
+    ...text, seconds: spent(), files: extras?.files?.().map(({ name }) => name), id,
+  } satisfies Draft)
 
   function suggest(): void {
     extras?.search?.()
@@ -92,7 +98,7 @@ export function createPanel(options: PanelOptions): Panel {
   function changed(): void {
     const text = form.text()
     resumed = undefined
-    keepDraft(typed(text) ? { ...text, seconds: spent() } : undefined)
+    keepDraft(typed(text) ? text : undefined)
     suggest()
   }
 
@@ -109,6 +115,9 @@ export function createPanel(options: PanelOptions): Panel {
     seconds = draft?.seconds ?? 0
     resumed = draft?.id
     suggest()
+    if (!draft?.files?.[0]) return
+    await extend()
+    extras?.miss?.(draft.files)
   }
 
   async function submit(): Promise<void> {
@@ -119,7 +128,7 @@ export function createPanel(options: PanelOptions): Panel {
     form.alert()
     form.busy(true)
     say(t('sending'))
-    keepDraft({ ...text, seconds: spent(), id })
+    keepDraft(text, id)
     try {
       // An idea that is only in memory stays a draft until it is sent.
       durable = await options.add(
@@ -206,6 +215,7 @@ export function createPanel(options: PanelOptions): Panel {
   async function showNews(): Promise<void> {
     const script = await load(base, 'news')
     form.alert(script ? '' : t(`${failure(0).kind as 'offline'}_heading`))
+    if (!script) addEventListener('online', () => form.alert(), { once: true })
     script?.openNews(all, news)
   }
 
@@ -219,8 +229,13 @@ export function createPanel(options: PanelOptions): Panel {
     emit('close', {})
   }
 
-  function outside(event: MouseEvent): void {
-    if (event.target == dialog) close()
+  function press({ target }: Event): void {
+    pressed = target
+  }
+
+  /** A selection of text that is dragged out of the panel also ends with a click there. */
+  function outside({ target }: Event): void {
+    if (target == dialog && pressed == dialog) close()
   }
 
   /** Loads the extras. If that fails, the next opening tries again. */

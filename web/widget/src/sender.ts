@@ -68,6 +68,7 @@ export function createSender(tools: SenderTools): Sender {
         continue
       }
       kept.upload = await upload(tools, kept, (part) => tools.tell(id, { state: 'progress', file, part }))
+        .catch((error: Failure) => { throw { ...error, file: kept.name } })
       await store(entry)
     }
     const { files } = entry
@@ -106,9 +107,9 @@ export function createSender(tools: SenderTools): Sender {
       return 0
     } catch (error) {
       // Unexpected errors count as server errors, so that no idea is lost.
-      const { kind = 'server', code = 'unexpected', message = '', wait } = error as Partial<Failure>
+      const { kind = 'server', code = 'unexpected', message = '', wait, file } = error as Partial<Failure> & { file?: string }
       const seconds = Number(wait) || 0
-      if (kind == 'refused') entry.refusal = { code, message }
+      if (kind == 'refused') entry.refusal = { code, message, file }
       if (kind == 'identity' || kind == 'key') blocked.add(id)
       if (kind == 'server') {
         entry.bound = seconds > 0

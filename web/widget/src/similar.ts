@@ -29,6 +29,12 @@ const apart = 600
 /** How many characters of what the person has typed a vote keeps. */
 const longest = 500
 
+/** How many characters of the title the search takes. */
+const longestTitle = 200
+
+/** The beginning of a text, with whole characters. */
+const begin = (text: string, most: number): string => [...text].slice(0, most).join('')
+
 export function createSimilar(tools: Tools, typed: () => { title: string; description: string }, leave: () => void): Similar {
   const { h, icon, t, say, call } = tools
   const votes = createVotes(tools)
@@ -71,7 +77,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
       last = { id, at: timeStamp }
       try {
         const draft = typed() // would be lost if the person does not send it
-        const why = (draft.title + ' ' + draft.description).slice(0, longest)
+        const why = begin(draft.title + ' ' + draft.description, longest)
         const result = await votes.cast(id, button.ariaPressed == 'true', why)
         shown.textContent = number(result.votes)
         button.ariaPressed = String(result.voted)
@@ -112,7 +118,7 @@ export function createSimilar(tools: Tools, typed: () => { title: string; descri
     search() {
       clearTimeout(timer)
       thanks.hidden = true // Done would discard what is typed now
-      wanted = typed().title.trim()
+      wanted = begin(typed().title.trim(), longestTitle)
       if (wanted.length < shortest) return show([])
       // Errors do not matter: the person can still send the idea.
       timer = setTimeout(() => votes.voter().then((voter) => ask(wanted, voter)).catch(() => {}), pause)
