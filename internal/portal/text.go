@@ -48,10 +48,12 @@ func parts(text string) []part {
 // unpunctuated returns an address without the punctuation at its end that belongs to the sentence, as goldmark does
 // for Markdown: a closing parenthesis stays if the address has the opening one.
 func unpunctuated(address string) string {
+	unopened := strings.Count(address, ")") - strings.Count(address, "(")
 	for {
 		without := strings.TrimRight(address, ".,:!?")
-		if strings.HasSuffix(without, ")") && strings.Count(without, ")") > strings.Count(without, "(") {
+		if unopened > 0 && strings.HasSuffix(without, ")") {
 			without = strings.TrimSuffix(without, ")")
+			unopened--
 		}
 		if without == address {
 			return address
