@@ -18,6 +18,7 @@ const titles = (page) => page.locator('.item-title').allInnerTexts()
 const shows = (page, ...wanted) =>
   until(async () => JSON.stringify((await titles(page)).toSorted()) === JSON.stringify(wanted.toSorted()))
 const views = (page) => page.getByRole('list', { name: 'Views' })
+const focused = (part) => until(() => part.evaluate((element) => element === document.activeElement))
 const view = (page, name) => views(page).getByRole('link', { name })
 
 test('the inbox shows what is to be decided, and everything with one click', async (t) => {
@@ -73,6 +74,7 @@ test('a filter is saved as a view, renamed, moved, opened first and deleted', as
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('heading', { name }).waitFor()
+    await focused(page.getByRole('heading', { name }).getByRole('button')) // the button that was pressed is gone
   }
   await save(/Planned/, 'Next')
   await shows(page, 'Sound')
@@ -125,6 +127,8 @@ test('a filter is saved as a view, renamed, moved, opened first and deleted', as
   await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /Completed/ }).click()
   await shows(page, 'Sound', 'Colours')
   await page.getByRole('button', { name: 'Update view' }).click()
+  await page.getByText('View “Next” updated.').waitFor()
+  await focused(page.getByRole('heading', { name: 'Next' }).getByRole('button'))
   await view(page, /Next\s*2/).waitFor()
   await menu('Next', 'Rename')
   await page.getByRole('dialog', { name: 'Rename view' }).getByLabel('Name').fill('Built')

@@ -81,7 +81,10 @@ function Inbox() {
   // What the list shows: the previous search until the rows of the next one have arrived.
   const [shown, setShown] = useState({ key, search });
   if (shown.key !== key && !query.isPlaceholderData) setShown({ key, search });
-  const searchAll = () => change({ ...cleared, view: "all", q: shown.search.q });
+  const searchAll = () => {
+    change({ ...cleared, view: "all", q: shown.search.q });
+    focusMain();
+  };
   useEffect(() => {
     if (!query.isFetched) return;
     void panel();
@@ -104,6 +107,7 @@ function Inbox() {
   const visibleRows = useRef<() => VisibleRange>(null);
   const field = useRef<HTMLInputElement>(null);
   const focusList = () => list.current?.focus({ preventScroll: true });
+  const focusMain = () => document.getElementById("main")?.focus(); // from a button that disappears
 
   const { selection, selected, setActive } = state;
   const target = targetOf();
@@ -222,7 +226,9 @@ function Inbox() {
               <Elsewhere words={search.q} sort={sort} total={total} onShow={searchAll} />
             )}
             {arrivals.offline && <span className="quiet small">Cannot reach Gatherkit. Retrying…</span>}
-            {arrivals.fresh > 0 && <Button small onPress={() => void arrivals.show()}>{count(arrivals.fresh, "new request")}</Button>}
+            {arrivals.fresh > 0 && (
+              <Button small onPress={() => void arrivals.show().then(focusMain)}>{count(arrivals.fresh, "new request")}</Button>
+            )}
           </span>
         </div>
         {query.isPending ? (
@@ -239,11 +245,14 @@ function Inbox() {
             meant={found.meant}
             onSearch={(q) => {
               change({ q });
-              document.getElementById("main")?.focus(); // the button disappears
+              focusMain();
             }}
             place={place}
             onEverything={searchAll}
-            onClear={() => change(resetting(place))}
+            onClear={() => {
+              change(resetting(place));
+              focusMain();
+            }}
             onNew={() => setCreating(true)}
           />
         ) : (
