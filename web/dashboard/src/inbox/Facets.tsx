@@ -8,7 +8,7 @@ import { useStatusName } from "../requests/statuses";
 import { searchable } from "../text/searchable";
 import { Button } from "../ui/Button";
 import { AppMark, number, StatusMark } from "../ui/marks";
-import { facetsQuery } from "./facets";
+import { facetsQuery, mostTags } from "./facets";
 import { heldQuery } from "./held";
 import { boxNames, hiddenNames, sourceNames, type Search } from "./search";
 import "./facets.css";
@@ -121,9 +121,7 @@ export function Facets({ search, where, ranked, onChange }: Props) {
 
 const other = (id: string, chosen: string | undefined) => (id === chosen ? undefined : id);
 
-// The most tags that come with numbers. If there are so many, the others are found by their name.
-const mostTags = 30;
-
+// If there are so many tags that not all come with numbers, the others are found by their name.
 function TagFacet({ tags, chosen, counted, onToggle }: {
   tags: ({ tag: string } & Count)[] | undefined;
   chosen: string | undefined;

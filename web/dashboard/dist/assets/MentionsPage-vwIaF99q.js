@@ -1,1 +1,0 @@
-export{o as default}from"./pages-BeQp0-si.js";
