@@ -77,7 +77,7 @@ for (const width of some([1440, 1024, 901], 1)) {
     const list = page.getByRole('listbox', { name: 'Requests' })
     await page.getByRole('option').first().waitFor()
     await quiet(page)
-    const caption = page.getByText('How many you’d see with each filter')
+    const caption = page.getByText('Matches for each option, with your other filters')
     const places = async () => {
       await quiet(page)
       const boxes = [list, page.getByRole('searchbox', { name: 'Search' }), page.getByRole('group', { name: 'Status' })]

@@ -182,6 +182,27 @@ test('removing filters moves the focus to the next one, and then to the button t
   assert.deepEqual(complaints, [])
 })
 
+test('a total that is not exact is one number, and becomes exact when the index has followed', async (t) => {
+  const { context, complaints } = await openBrowser(t)
+  let behind = true
+  await context.route('**/api/requests-list', async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    if (behind && json.ok) json.result.total_exact = false
+    await route.fulfill({ response, json })
+  })
+  const page = await logIn(context, `/?app=${app.id}&view=all`)
+  const total = (text) => page.locator('.list-head [role=status]').first().getByText(text, { exact: true }).waitFor()
+  await total('at least 4 requests')
+  behind = false
+  await total('4 requests')
+  behind = true
+  await page.goto(`/?app=${app.id}&view=all&q=invoices`)
+  await total('2 best matches')
+  await page.getByRole('button', { name: 'More in all requests' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 test('keys keep their place, whatever the order of the filters in the address', async (t) => {
   const { page, complaints, counts } = await open(t, `/?status=%5B"opened"%5D&app=${app.id}&view=all`)
   await counts('4 requests')

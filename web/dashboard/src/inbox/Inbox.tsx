@@ -187,6 +187,8 @@ function Inbox() {
     await arrivals.show();
     change({ request: request.id });
   };
+  // All best matches are in the list, even if others were not compared.
+  const amount = ranked && !exact ? count(total, "best match", "best matches") : `${exact ? "" : "at least "}${count(total, "request")}`;
   const facetList = <Facets search={search} where={where} ranked={ranked} onChange={change} />;
   return (
     <div className={open ? "inbox inbox-open" : "inbox"}>
@@ -216,14 +218,14 @@ function Inbox() {
             />
           )}
           <ViewMenu search={search} />
-          <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
+          <span className="quiet small number" role="status">{query.data && amount}</span>
           {filtersDiffer(search, place.search) && (
             <span className="list-filtered quiet small">{search.q ? "Search results" : "Filtered"}</span>
           )}
           <Chips search={search} place={place} onChange={change} />
           <span className="list-news" role="status">
             {search.q && rows.length > 0 && !query.isPlaceholderData && !search.box && isNarrowed(search) && (
-              <Elsewhere words={search.q} sort={sort} total={total} onShow={searchAll} />
+              <Elsewhere words={search.q} sort={sort} total={total} exact={exact} onShow={searchAll} />
             )}
             {arrivals.offline && <span className="quiet small">Cannot reach Gatherkit. Retrying…</span>}
             {arrivals.fresh > 0 && (
@@ -303,7 +305,7 @@ function Inbox() {
       )}
       <Dialog title="Filters" isOpen={sheet} onClose={() => setSheet(false)}>
         {facetList}
-        <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {count(total, "request")}</Button></div>
+        <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {amount}</Button></div>
       </Dialog>
       <Suspense fallback={<HoldKeys />}>
         {creating && <NewRequest app={search.app} onClose={() => setCreating(false)} onCreated={created} />}

@@ -1,1 +1,0 @@
-import{Un as e}from"./ui-B6GVY3D3.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
