@@ -10,6 +10,7 @@ import { PersonCard } from "../requests/PersonCard";
 import { PickerProvider } from "../requests/PickerProvider";
 import { requestQuery, type Row } from "../requests/rows";
 import type { Target } from "../requests/target";
+import { UncopiedLink } from "../requests/UncopiedLink";
 import { changeSettings, useSettings } from "../shell/settings";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
@@ -102,6 +103,7 @@ function Inbox() {
   const { facets, compact } = useSettings();
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
+  const [uncopied, setUncopied] = useState("");
   const toggleFilters = () => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }));
   const list = useRef<HTMLDivElement>(null);
   const visibleRows = useRef<() => VisibleRange>(null);
@@ -177,6 +179,7 @@ function Inbox() {
     find: () => field.current?.focus(),
     toggleFilters,
     create: () => setCreating(true),
+    uncopied: setUncopied,
     change,
     place,
     places,
@@ -299,7 +302,7 @@ function Inbox() {
               </div>
             }
           >
-            <RequestPanel id={open} onClose={close} />
+            <RequestPanel id={open} onClose={close} onUncopied={setUncopied} />
           </Suspense>
         </aside>
       )}
@@ -307,6 +310,7 @@ function Inbox() {
         {facetList}
         <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {amount}</Button></div>
       </Dialog>
+      <UncopiedLink url={uncopied} onClose={() => setUncopied("")} />
       <Suspense fallback={<HoldKeys />}>
         {creating && <NewRequest app={search.app} onClose={() => setCreating(false)} onCreated={created} />}
       </Suspense>

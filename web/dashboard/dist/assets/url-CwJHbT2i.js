@@ -1,1 +1,0 @@
-import{Wn as e}from"./ui-VSkC4kNs.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
