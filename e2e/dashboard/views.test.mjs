@@ -159,6 +159,23 @@ test('on a narrow screen, the title is a menu of the views', async (t) => {
   await until(async () => (await titles(page)).length === 5)
 })
 
+test('a long name of a view leaves room for the filters', async (t) => {
+  const name = 'Requests from the largest customers in Germany and Austria'
+  const { view } = await owner.call('views-create', { name, filter: { status: 'opened' } })
+  t.after(() => owner.call('views-delete', { id: view.id }))
+  for (const width of [1440, 1024, 390]) {
+    const { context } = await openBrowser(t, { viewport: { width, height: 800 }, folded: true })
+    const page = await logIn(context, `/?view=${view.id}&status=opened&source=widget`)
+    await page.getByRole('option').first().waitFor()
+    const chip = await page.getByRole('button', { name: 'Remove filter: Source: Widget' }).boundingBox()
+    const chips = await page.getByRole('list', { name: 'Active filters' }).boundingBox()
+    assert.ok(chip.x + chip.width <= chips.x + chips.width, `a filter is cut off at ${width} pixels`)
+    const [title, total] = [await page.locator('.view-title').boundingBox(), await page.locator('.list-head > .number').boundingBox()]
+    assert.ok(total.x >= title.x + title.width && total.y < title.y + title.height, `the total is below the name at ${width} pixels`)
+    await look(page, `views-long-${width}`)
+  }
+})
+
 test('everything from one person is a list', async (t) => {
   const { context, complaints } = await openBrowser(t)
   const page = await logIn(context, '/?view=all')

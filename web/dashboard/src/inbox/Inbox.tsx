@@ -19,6 +19,7 @@ import { Dialog } from "../ui/Dialog";
 import { HoldKeys } from "../ui/HoldKeys";
 import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
+import { useMedia } from "../ui/useMedia";
 import { BulkBar } from "./BulkBar";
 import { Chips } from "./Chips";
 import { Elsewhere } from "./Elsewhere";
@@ -104,7 +105,8 @@ function Inbox() {
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
   const [uncopied, setUncopied] = useState("");
-  const toggleFilters = () => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }));
+  const narrow = useMedia(open ? "(max-width: 84rem)" : "(max-width: 56.25rem)"); // no room for filters beside the list, as in inbox.css
+  const toggleFilters = () => (narrow ? setSheet(true) : changeSettings({ facets: !facets }));
   const list = useRef<HTMLDivElement>(null);
   const visibleRows = useRef<() => VisibleRange>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -202,7 +204,7 @@ function Inbox() {
           where={where}
           total={total}
           field={field}
-          filters={facets}
+          filters={facets && !narrow}
           onFilters={toggleFilters}
           onChange={change}
           onNew={() => setCreating(true)}

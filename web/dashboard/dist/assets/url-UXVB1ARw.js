@@ -1,1 +1,0 @@
-import{Wn as e}from"./ui-CWzQc-Tk.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
