@@ -1,7 +1,7 @@
 // An app's settings with the real widget as a preview, and actions that cannot be undone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Caller, logIn, look, openBrowser, submit } from './harness.mjs'
+import { Caller, logIn, look, openBrowser, submit, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
 
@@ -42,6 +42,10 @@ test('the preview shows settings before they are saved', async (t) => {
   assert.equal((await saved(app)).settings.widget.button_text, 'Feedback')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
+  await until(() => page.getByText('Saved.').evaluate((text) => text === document.activeElement)) // the button is gone
+  await page.getByLabel('Button text').fill('Ideas')
+  await page.getByRole('button', { name: 'Discard' }).press('Enter')
+  await until(() => page.evaluate(() => document.activeElement.className === 'saved'))
   const { widget } = (await saved(app)).settings
   assert.deepEqual([widget.button_text, widget.primary_color, widget.require_email], ['Wishes', '#FFAA00', true])
 })

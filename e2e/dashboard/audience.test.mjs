@@ -262,6 +262,26 @@ test('changes of several requests, merges and unmerges can be quiet', async (t) 
   await until(() => page.evaluate(() => document.activeElement?.id === 'request-title'))
 })
 
+test('several requests say who sees a change as each of them does', async (t) => {
+  const shelf = await owner.addApp('Shelf', { sharing: 'all' })
+  const titles = ['From a support call', 'From another call', 'From a third call']
+  for (const title of titles) await owner.call('requests-create', { app_id: shelf.id, title, description: '', submitter: { email: 'eve@example.com' } })
+  const { context } = await openBrowser(t)
+  const page = await logIn(context, `/?app=${shelf.id}&view=all`)
+  const picker = page.getByRole('dialog', { name: 'Status' })
+  const says = async (text, ...keys) => {
+    await page.getByRole('listbox', { name: 'Requests' }).focus()
+    for (const key of [...keys, 's']) await page.keyboard.press(key)
+    await picker.getByText(text, { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await picker.waitFor({ state: 'detached' })
+  }
+  await row(page, titles[0]).waitFor()
+  await says('No customer will be notified', 'Home')
+  await says('No customer will be notified', 'x', 'j', 'x', 'j', 'x')
+  await says('Customers who asked or voted may see this', 'Control+a')
+})
+
 test('a change that waits stays quiet', inProof, async (t) => {
   const { context, page, quiet, calls, at, ids } = await shop(t, ['Loud', 'Silent', 'Undone'])
   await context.setOffline(true)
@@ -333,8 +353,8 @@ test('a link that the browser cannot copy is shown', inProof, async (t) => {
   await page.evaluate(() => { navigator.clipboard.write = () => Promise.reject(new Error('no')) })
   await details(page).getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Copy status link' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Status link' })
-  await dialog.getByText(/\/mine#gsl_/).waitFor()
+  const dialog = page.getByRole('dialog', { name: 'Copy this link' })
+  await until(async () => /\/mine#gsl_/.test(await dialog.getByLabel('Link').inputValue()))
   await look(page, 'audience-link')
   await dialog.getByRole('button', { name: 'Done' }).click()
   await dialog.waitFor({ state: 'detached' })

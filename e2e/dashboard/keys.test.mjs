@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'
 import { soon } from '../browser.mjs'
-import { Caller, logIn, look, openBrowser, screenshots, submit } from './harness.mjs'
+import { Caller, logIn, look, openBrowser, screenshots, submit, until } from './harness.mjs'
 
 const owner = await Caller.logIn()
 let app
@@ -56,6 +56,30 @@ test('while an input method composes a word, its keys do nothing else', async (t
   assert.equal(await search.inputValue(), 'かいぎ')
   await press(page, 'k', 'KeyK', { isComposing: true, ctrlKey: true })
   assert.equal(await page.getByRole('dialog').count(), 0)
+  assert.deepEqual(complaints, [])
+})
+
+test('a link that the browser does not copy is shown, selected', async (t) => {
+  const { id } = await submit(await owner.addApp('Refused'), { title: 'No clipboard' })
+  const { context, complaints } = await openBrowser(t)
+  await context.addInitScript(() => { if (navigator.clipboard) navigator.clipboard.writeText = () => Promise.reject(new Error('refused')) })
+  const page = await logIn(context, `/?view=all&request=${id}`)
+  const dialog = page.getByRole('dialog', { name: 'Copy this link' })
+  const shown = async () => {
+    await dialog.waitFor()
+    await page.waitForFunction(() => document.activeElement.value?.includes('request='))
+    const selected = await page.evaluate(() => getSelection().toString())
+    assert.equal(new URL(selected).searchParams.get('request'), id)
+  }
+  const button = page.getByRole('button', { name: 'Copy link to this request' })
+  await button.press('Enter')
+  await shown()
+  await look(page, 'keys-link')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await until(() => button.evaluate((element) => element === document.activeElement))
+  await page.keyboard.press('l')
+  await shown()
   assert.deepEqual(complaints, [])
 })
 
@@ -126,10 +150,10 @@ test('a button with an icon says what it does and its key', async (t) => {
   assert.equal(await tip.innerText(), 'Delete request\n#')
   await page.mouse.move(0, 0)
   await tip.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Hide filters' }).focus()
+  await page.getByRole('button', { name: 'Show filters' }).focus()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Shift+Tab')
-  await tip.getByText('Hide filters').waitFor()
+  await tip.getByText('Show filters').waitFor()
   await page.keyboard.press('Escape')
   await tip.waitFor({ state: 'detached' })
   await page.getByRole('complementary', { name: 'Request details' }).waitFor()

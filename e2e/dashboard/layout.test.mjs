@@ -77,7 +77,7 @@ for (const width of some([1440, 1024, 901], 1)) {
     const list = page.getByRole('listbox', { name: 'Requests' })
     await page.getByRole('option').first().waitFor()
     await quiet(page)
-    const caption = page.getByText('How many you’d see with each filter')
+    const caption = page.getByText('Matches for each option, with your other filters')
     const places = async () => {
       await quiet(page)
       const boxes = [list, page.getByRole('searchbox', { name: 'Search' }), page.getByRole('group', { name: 'Status' })]
@@ -158,6 +158,56 @@ test('filters are shown when they are asked for, and titles have most of the wid
   assert.deepEqual(complaints, [])
 })
 
+test('beside an open request without room for filters, the button opens them as a dialog', async (t) => {
+  const { context, complaints } = await openBrowser(t, { viewport: { width: 1280, height: 800 } })
+  const page = await logIn(context, '/?view=all')
+  await page.getByRole('complementary', { name: 'Filters' }).waitFor()
+  await page.getByRole('button', { name: 'Hide filters' }).waitFor()
+  await page.getByRole('option').nth(3).click()
+  await page.getByRole('complementary', { name: 'Request details' }).getByRole('heading', { level: 2 }).first().waitFor()
+  const button = page.getByRole('button', { name: 'Show filters' })
+  await button.click()
+  const dialog = page.getByRole('dialog', { name: 'Filters' })
+  await dialog.getByRole('button', { name: /^Show [0-9]+ requests$/ }).waitFor()
+  await look(page, 'filters-1280')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.keyboard.press('f')
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.setViewportSize({ width: 1440, height: 800 })
+  await page.getByRole('button', { name: 'Hide filters' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('notices in the navigation stay in place while a change is under way', async (t) => {
+  const { context, complaints } = await openBrowser(t, { viewport: { width: 1440, height: 800 } })
+  const page = await logIn(context, '/?view=all')
+  await page.getByRole('option').first().waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('.') // there is nothing to repeat
+  const notice = page.locator('.notice')
+  await notice.first().waitFor()
+  const top = async () => (await notice.first().boundingBox()).y
+  await notice.first().hover() // so that it stays
+  const before = await top()
+  let go
+  const held = new Promise((resolve) => (go = resolve))
+  await page.route('**/api/requests-list', (route) => held.then(() => route.continue()))
+  await page.keyboard.press('Control+a')
+  await page.getByRole('toolbar', { name: 'Selected requests' }).waitFor()
+  assert.equal(await top(), before)
+  await page.keyboard.press('h')
+  await page.getByText(/^Loading requests/).waitFor()
+  assert.equal(await top(), before)
+  go()
+  await page.getByText(/now hidden/).waitFor()
+  await page.keyboard.press('u')
+  await page.getByText(/^Change to .* undone/).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 test('compact rows have one line, and what is read stays in sight', async (t) => {
   const { context, complaints, quiet } = await openBrowser(t, { viewport: { width: 1280, height: 800 } })
   const page = await logIn(context, '/account')
@@ -226,6 +276,8 @@ for (const width of some([320, 390], 1)) {
     const lines = await page.locator('.item-title').evaluateAll((titles) =>
       titles.map((title) => Math.round(title.getBoundingClientRect().height / parseFloat(getComputedStyle(title).lineHeight))))
     assert.deepEqual([...new Set(lines)].sort(), [1, 2])
+    const cut = await page.locator('.item-app').evaluateAll((apps) => apps.filter((app) => app.scrollWidth > app.clientWidth).length)
+    assert.equal(cut, 0, 'the name of an app is cut off')
   })
 }
 

@@ -184,7 +184,7 @@ test('a visitor’s comment is held, released with a key, and its author is bloc
   const held = page.getByRole('region', { name: 'Held comments' })
   const items = held.getByRole('listitem')
   await items.nth(2).waitFor()
-  await page.getByRole('button', { name: /^Quarantine, 3 held/ }).waitFor()
+  await page.getByRole('button', { name: 'Quarantine 3 comments', exact: true }).waitFor()
   await lookAt(page, 'portal-held')
 
   // The keys of the quarantine, and then the buttons.

@@ -156,6 +156,53 @@ for (const width of some([1440, 390], 1)) {
   })
 }
 
+test('removing filters moves the focus to the next one, and then to the button that shows them', async (t) => {
+  const { page, complaints, counts } = await open(t, `/?app=${app.id}&status=["opened"]&assignee=none&source=widget&view=all`)
+  await counts('4 requests')
+  const chip = (name) => page.getByRole('button', { name: `Remove filter: ${name}` })
+  const removed = async (name, next) => {
+    await chip(name).press('Enter')
+    await chip(name).waitFor({ state: 'detached' })
+    await until(() => next.evaluate((button) => button === document.activeElement))
+  }
+  await removed('Shop', chip('Unassigned'))
+  await removed('Source: Widget', chip('Unassigned'))
+  await removed('Unassigned', chip('Open'))
+  await removed('Open', page.getByRole('button', { name: 'Hide filters' }))
+  await page.goto(`/?app=${app.id}&assignee=none&view=all`)
+  await page.getByRole('button', { name: 'Clear all' }).press('Enter')
+  await page.getByRole('button', { name: 'Clear all' }).waitFor({ state: 'detached' })
+  await until(() => page.evaluate(() => document.activeElement.ariaLabel === 'Hide filters'))
+
+  // What the empty list offers.
+  await page.goto(`/?app=${app.id}&tag=unknown&view=all`)
+  await page.getByRole('button', { name: 'Clear filters' }).press('Enter')
+  await page.getByRole('option').first().waitFor()
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main')
+  assert.deepEqual(complaints, [])
+})
+
+test('a total that is not exact is one number, and becomes exact when the index has followed', async (t) => {
+  const { context, complaints } = await openBrowser(t)
+  let behind = true
+  await context.route('**/api/requests-list', async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    if (behind && json.ok) json.result.total_exact = false
+    await route.fulfill({ response, json })
+  })
+  const page = await logIn(context, `/?app=${app.id}&view=all`)
+  const total = (text) => page.locator('.list-head [role=status]').first().getByText(text, { exact: true }).waitFor()
+  await total('at least 4 requests')
+  behind = false
+  await total('4 requests')
+  behind = true
+  await page.goto(`/?app=${app.id}&view=all&q=invoices`)
+  await total('2 best matches')
+  await page.getByRole('button', { name: 'More in all requests' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 test('keys keep their place, whatever the order of the filters in the address', async (t) => {
   const { page, complaints, counts } = await open(t, `/?status=%5B"opened"%5D&app=${app.id}&view=all`)
   await counts('4 requests')

@@ -295,6 +295,35 @@ test('a bulk change can be undone', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('the tags of all matching requests are those that each, some or none has', async (t) => {
+  const app = await owner.addApp('Tagged')
+  for (const n of [1, 2, 3]) {
+    const { id } = await submit(app, { title: `Tagged ${n}`, email: `t${n}@example.com` })
+    await owner.call('requests-update', { id, tags: n === 1 ? ['Every', 'One'] : ['Every'] })
+  }
+  const other = await submit(await owner.addApp('Untagged'), { title: 'Elsewhere' })
+  await owner.call('requests-update', { id: other.id, tags: ['Never'] })
+  const { context, complaints } = await openBrowser(t)
+  const page = await logIn(context, `/?app=${app.id}&view=all`)
+  await page.getByRole('option', { name: /Tagged 1/ }).waitFor()
+  await page.getByRole('listbox', { name: 'Requests' }).focus()
+  await page.keyboard.press('Control+a')
+  await page.getByText('3 selected').waitFor()
+  await page.keyboard.press('t')
+  const picker = page.getByRole('dialog', { name: 'Tags' })
+  const box = (tag, state) => picker.getByRole('option', { name: tag }).locator(`[data-state=${state}]`).waitFor()
+  await box('Every', 'all')
+  await box('One', 'some')
+  await box('Never', 'none')
+  await look(page, 'triage-tags')
+  await picker.getByRole('option', { name: 'Never' }).click()
+  await picker.getByRole('option', { name: 'Every' }).click()
+  await picker.getByRole('button', { name: 'Done' }).click()
+  const tags = async () => (await list({ app_id: app.id })).map((one) => one.tags.join()).toSorted()
+  await until(async () => JSON.stringify(await tags()) === '["Never","Never","One,Never"]')
+  assert.deepEqual(complaints, [])
+})
+
 test('keys wait while a dialog that they are meant for loads', async (t) => {
   const app = await owner.addApp('Slow scripts')
   const { id } = await submit(app, { title: 'Stays open' })

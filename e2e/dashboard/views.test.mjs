@@ -18,6 +18,7 @@ const titles = (page) => page.locator('.item-title').allInnerTexts()
 const shows = (page, ...wanted) =>
   until(async () => JSON.stringify((await titles(page)).toSorted()) === JSON.stringify(wanted.toSorted()))
 const views = (page) => page.getByRole('list', { name: 'Views' })
+const focused = (part) => until(() => part.evaluate((element) => element === document.activeElement))
 const view = (page, name) => views(page).getByRole('link', { name })
 
 test('the inbox shows what is to be decided, and everything with one click', async (t) => {
@@ -73,6 +74,7 @@ test('a filter is saved as a view, renamed, moved, opened first and deleted', as
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('heading', { name }).waitFor()
+    await focused(page.getByRole('heading', { name }).getByRole('button')) // the button that was pressed is gone
   }
   await save(/Planned/, 'Next')
   await shows(page, 'Sound')
@@ -125,6 +127,8 @@ test('a filter is saved as a view, renamed, moved, opened first and deleted', as
   await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: /Completed/ }).click()
   await shows(page, 'Sound', 'Colours')
   await page.getByRole('button', { name: 'Update view' }).click()
+  await page.getByText('View “Next” updated.').waitFor()
+  await focused(page.getByRole('heading', { name: 'Next' }).getByRole('button'))
   await view(page, /Next\s*2/).waitFor()
   await menu('Next', 'Rename')
   await page.getByRole('dialog', { name: 'Rename view' }).getByLabel('Name').fill('Built')
@@ -153,6 +157,23 @@ test('on a narrow screen, the title is a menu of the views', async (t) => {
   await page.getByRole('heading', { name: 'To decide' }).getByRole('button').click()
   await page.getByRole('menuitem', { name: 'All requests' }).click()
   await until(async () => (await titles(page)).length === 5)
+})
+
+test('a long name of a view leaves room for the filters', async (t) => {
+  const name = 'Requests from the largest customers in Germany and Austria'
+  const { view } = await owner.call('views-create', { name, filter: { status: 'opened' } })
+  t.after(() => owner.call('views-delete', { id: view.id }))
+  for (const width of [1440, 1024, 390]) {
+    const { context } = await openBrowser(t, { viewport: { width, height: 800 }, folded: true })
+    const page = await logIn(context, `/?view=${view.id}&status=opened&source=widget`)
+    await page.getByRole('option').first().waitFor()
+    const chip = await page.getByRole('button', { name: 'Remove filter: Source: Widget' }).boundingBox()
+    const chips = await page.getByRole('list', { name: 'Active filters' }).boundingBox()
+    assert.ok(chip.x + chip.width <= chips.x + chips.width, `a filter is cut off at ${width} pixels`)
+    const [title, total] = [await page.locator('.view-title').boundingBox(), await page.locator('.list-head > .number').boundingBox()]
+    assert.ok(total.x >= title.x + title.width && total.y < title.y + title.height, `the total is below the name at ${width} pixels`)
+    await look(page, `views-long-${width}`)
+  }
 })
 
 test('everything from one person is a list', async (t) => {

@@ -48,7 +48,7 @@ function Rename({ app }: { app: App }) {
         </p>
       )}
       <div>
-        <Button type="submit" isPending={form.sending} isDisabled={!name.trim() || name === app.name}>
+        <Button type="submit" isPending={form.sending} isDisabled={!name.trim()}>
           Rename
         </Button>
       </div>

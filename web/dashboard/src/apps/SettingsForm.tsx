@@ -1,5 +1,5 @@
 import { useBlocker } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 
 import type { Params } from "../api/call";
 import { useSession } from "../api/session";
@@ -58,12 +58,20 @@ interface Props<T> {
 // user leaves without saving.
 export function SettingsForm<T>({ form, done = "Saved. Your pages update within a minute.", children }: Props<T>) {
   const { dirty, readOnly, saving, saved, errors } = form;
+  const end = useRef<HTMLParagraphElement>(null);
+  const open = dirty || saving;
+  const wasOpen = useRef(open);
+  useEffect(() => {
+    // The button that was pressed is gone.
+    if (wasOpen.current && !open && document.activeElement === document.body) end.current?.focus({ preventScroll: true });
+    wasOpen.current = open;
+  }, [open]);
   return (
     <form className="settings" onSubmit={(event) => { event.preventDefault(); form.save(); }}>
       {readOnly && <p className="quiet small">Only admins can change this.</p>}
       {children}
       {errors[""] && <p className="field-error" role="alert">{errors[""]}</p>}
-      <p role="status" className="saved">{saved && done}</p>
+      <p ref={end} role="status" className="saved" tabIndex={-1}>{saved && done}</p>
       {dirty && (
         <div className="save-bar" role="region" aria-label="Unsaved changes">
           <span>Unsaved</span>

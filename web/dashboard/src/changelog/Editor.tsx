@@ -104,7 +104,9 @@ export function Editor({ app, entry }: { app: App; entry: Entry | undefined }) {
 
   function submit(event: FormEvent | KeyboardEvent) {
     event.preventDefault();
-    if (!saving && draft.dirty) void save();
+    if (saving) return;
+    if (draft.dirty) void save();
+    else if (entry) notify("Saved.");
   }
 
   // Publishing publishes what is on the page.
@@ -181,7 +183,7 @@ export function Editor({ app, entry }: { app: App; entry: Entry | undefined }) {
         )}
         {!readOnly && !theirs && (
           <div className="row">
-            <Button type="submit" isPending={saving} isDisabled={!draft.dirty || !value.title.trim()}>
+            <Button type="submit" isPending={saving} isDisabled={!value.title.trim()}>
               {entry && entry.state !== "draft" ? "Save" : "Save draft"}
             </Button>
             {entry?.state !== "published" && (

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 
 import { appsQuery, usersQuery } from "../api/queries";
 import { useSession } from "../api/session";
@@ -14,6 +15,18 @@ import { resetting, type Place } from "./views";
 // Chips shows the parts of the filter that the view does not have, with buttons to remove them. The
 // search field shows the words.
 export function Chips({ search, place, onChange }: { search: Search; place: Place; onChange(change: Change): void }) {
+  const row = useRef<HTMLDivElement>(null);
+  const pressed = useRef<number>(undefined); // the filter whose button had the focus
+  useEffect(() => {
+    if (pressed.current === undefined || document.activeElement !== document.body) return;
+    const left = row.current?.querySelectorAll<HTMLElement>("li > button") ?? [];
+    (left[Math.min(pressed.current, left.length - 1)] ?? document.getElementById("filters"))?.focus();
+    pressed.current = undefined;
+  });
+  const press = (at: number, change: Change) => {
+    pressed.current = at;
+    onChange(change);
+  };
   const { data: apps } = useQuery(appsQuery);
   const { data: users } = useQuery(usersQuery);
   const nameOf = useStatusName();
@@ -40,11 +53,11 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
   if (to) chips.push([`Before ${day(to.slice(0, 10))}`, { to: undefined }]);
   if (!isNarrowed(search, place.search)) return null;
   return (
-    <div className="chips-row">
+    <div className="chips-row" ref={row}>
       <ul className="chips" aria-label="Active filters">
-        {chips.map(([name, change]) => (
+        {chips.map(([name, change], at) => (
           <li key={name}>
-            <Button small aria-label={`Remove filter: ${name}`} onPress={() => onChange(change)}>
+            <Button small aria-label={`Remove filter: ${name}`} onPress={() => press(at, change)}>
               <span>{name}</span>
               <CloseIcon size={14} />
             </Button>
@@ -52,7 +65,7 @@ export function Chips({ search, place, onChange }: { search: Search; place: Plac
         ))}
       </ul>
       {(chips.length > 1 || q || filtersDiffer(place.search, {})) && (
-        <Button small kind="quiet" onPress={() => onChange(resetting(place))}>Clear all</Button>
+        <Button small kind="quiet" onPress={() => press(0, resetting(place))}>Clear all</Button>
       )}
       <span className="chips-save"><SaveView search={search} /></span>
     </div>

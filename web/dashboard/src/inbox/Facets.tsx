@@ -7,8 +7,8 @@ import { statusNames, type App, type Status, type Where } from "../api/types";
 import { useStatusName } from "../requests/statuses";
 import { searchable } from "../text/searchable";
 import { Button } from "../ui/Button";
-import { AppMark, number, StatusMark } from "../ui/marks";
-import { facetsQuery } from "./facets";
+import { AppMark, count, number, StatusMark } from "../ui/marks";
+import { facetsQuery, mostTags } from "./facets";
 import { heldQuery } from "./held";
 import { boxNames, hiddenNames, sourceNames, type Search } from "./search";
 import "./facets.css";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 type Count = { count: number; exact: boolean };
-type Option = { id: string; name: string; status?: Status; app?: App } & Partial<Count>;
+type Option = { id: string; name: string; status?: Status; app?: App; comments?: number } & Partial<Count>;
 
 const initialOptions = 8;
 
@@ -52,15 +52,16 @@ export function Facets({ search, where, ranked, onChange }: Props) {
   return (
     <div className="facets">
       <p className="facets-caption">
-        {ranked ? "No counts while sorted by best match" : "How many you’d see with each filter"}
+        {ranked ? "No counts while sorted by best match" : "Matches for each option, with your other filters"}
       </p>
       <Facet
         label="Folder"
         counted={!ranked}
         options={(["live", "quarantine", "bin"] as const).map((id) => ({
           id,
-          name: boxNames[id] + (id === "quarantine" && held > 0 ? `, ${number(held)} held` : ""),
+          name: boxNames[id],
           ...countOf(data?.boxes, "box", id),
+          comments: id === "quarantine" ? held : 0,
         }))}
         chosen={[search.box ?? "live"]}
         onToggle={(id) => onChange({ box: id === "live" ? undefined : (id as Search["box"]) })}
@@ -121,9 +122,13 @@ export function Facets({ search, where, ranked, onChange }: Props) {
 
 const other = (id: string, chosen: string | undefined) => (id === chosen ? undefined : id);
 
-// The most tags that come with numbers. If there are so many, the others are found by their name.
-const mostTags = 30;
+// countsOf says how many requests an option has, and how many comments wait there.
+function countsOf({ count: n, exact, comments }: Option, counted: boolean): string {
+  const requests = counted && n !== undefined && (n > 0 || !comments) ? number(n) + (exact === false ? "+" : "") : "";
+  return [requests, comments ? count(comments, "comment") : ""].filter(Boolean).join(" + ");
+}
 
+// If there are so many tags that not all come with numbers, the others are found by their name.
 function TagFacet({ tags, chosen, counted, onToggle }: {
   tags: ({ tag: string } & Count)[] | undefined;
   chosen: string | undefined;
@@ -212,9 +217,7 @@ function Facet({
           ) : (
             <span className="facet-name">{option.app && <AppMark app={option.app} />}{option.name}</span>
           )}
-          {counted && option.count !== undefined && (
-            <span className="facet-count">{number(option.count)}{option.exact === false && "+"}</span>
-          )}
+          <span className="facet-count">{countsOf(option, counted)}</span>
         </button>
       ))}
       {!whole && options.length > initialOptions && (

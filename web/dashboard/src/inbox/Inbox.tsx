@@ -10,6 +10,7 @@ import { PersonCard } from "../requests/PersonCard";
 import { PickerProvider } from "../requests/PickerProvider";
 import { requestQuery, type Row } from "../requests/rows";
 import type { Target } from "../requests/target";
+import { UncopiedLink } from "../requests/UncopiedLink";
 import { changeSettings, useSettings } from "../shell/settings";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
@@ -18,6 +19,7 @@ import { Dialog } from "../ui/Dialog";
 import { HoldKeys } from "../ui/HoldKeys";
 import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
+import { useMedia } from "../ui/useMedia";
 import { BulkBar } from "./BulkBar";
 import { Chips } from "./Chips";
 import { Elsewhere } from "./Elsewhere";
@@ -81,7 +83,10 @@ function Inbox() {
   // What the list shows: the previous search until the rows of the next one have arrived.
   const [shown, setShown] = useState({ key, search });
   if (shown.key !== key && !query.isPlaceholderData) setShown({ key, search });
-  const searchAll = () => change({ ...cleared, view: "all", q: shown.search.q });
+  const searchAll = () => {
+    change({ ...cleared, view: "all", q: shown.search.q });
+    focusMain();
+  };
   useEffect(() => {
     if (!query.isFetched) return;
     void panel();
@@ -99,11 +104,14 @@ function Inbox() {
   const { facets, compact } = useSettings();
   const [sheet, setSheet] = useState(false);
   const [creating, setCreating] = useState(false);
-  const toggleFilters = () => (matchMedia("(max-width: 56rem)").matches ? setSheet(true) : changeSettings({ facets: !facets }));
+  const [uncopied, setUncopied] = useState("");
+  const narrow = useMedia(open ? "(max-width: 84rem)" : "(max-width: 56.25rem)"); // no room for filters beside the list, as in inbox.css
+  const toggleFilters = () => (narrow ? setSheet(true) : changeSettings({ facets: !facets }));
   const list = useRef<HTMLDivElement>(null);
   const visibleRows = useRef<() => VisibleRange>(null);
   const field = useRef<HTMLInputElement>(null);
   const focusList = () => list.current?.focus({ preventScroll: true });
+  const focusMain = () => document.getElementById("main")?.focus(); // from a button that disappears
 
   const { selection, selected, setActive } = state;
   const target = targetOf();
@@ -173,6 +181,7 @@ function Inbox() {
     find: () => field.current?.focus(),
     toggleFilters,
     create: () => setCreating(true),
+    uncopied: setUncopied,
     change,
     place,
     places,
@@ -183,6 +192,8 @@ function Inbox() {
     await arrivals.show();
     change({ request: request.id });
   };
+  // All best matches are in the list, even if others were not compared.
+  const amount = ranked && !exact ? count(total, "best match", "best matches") : `${exact ? "" : "at least "}${count(total, "request")}`;
   const facetList = <Facets search={search} where={where} ranked={ranked} onChange={change} />;
   return (
     <div className={open ? "inbox inbox-open" : "inbox"}>
@@ -193,7 +204,7 @@ function Inbox() {
           where={where}
           total={total}
           field={field}
-          filters={facets}
+          filters={facets && !narrow}
           onFilters={toggleFilters}
           onChange={change}
           onNew={() => setCreating(true)}
@@ -212,17 +223,19 @@ function Inbox() {
             />
           )}
           <ViewMenu search={search} />
-          <span className="quiet small number" role="status">{query.data && `${exact ? "" : "at least "}${count(total, "request")}`}</span>
+          <span className="quiet small number" role="status">{query.data && amount}</span>
           {filtersDiffer(search, place.search) && (
             <span className="list-filtered quiet small">{search.q ? "Search results" : "Filtered"}</span>
           )}
           <Chips search={search} place={place} onChange={change} />
           <span className="list-news" role="status">
             {search.q && rows.length > 0 && !query.isPlaceholderData && !search.box && isNarrowed(search) && (
-              <Elsewhere words={search.q} sort={sort} total={total} onShow={searchAll} />
+              <Elsewhere words={search.q} sort={sort} total={total} exact={exact} onShow={searchAll} />
             )}
             {arrivals.offline && <span className="quiet small">Cannot reach Gatherkit. Retrying…</span>}
-            {arrivals.fresh > 0 && <Button small onPress={() => void arrivals.show()}>{count(arrivals.fresh, "new request")}</Button>}
+            {arrivals.fresh > 0 && (
+              <Button small onPress={() => void arrivals.show().then(focusMain)}>{count(arrivals.fresh, "new request")}</Button>
+            )}
           </span>
         </div>
         {query.isPending ? (
@@ -239,11 +252,14 @@ function Inbox() {
             meant={found.meant}
             onSearch={(q) => {
               change({ q });
-              document.getElementById("main")?.focus(); // the button disappears
+              focusMain();
             }}
             place={place}
             onEverything={searchAll}
-            onClear={() => change(resetting(place))}
+            onClear={() => {
+              change(resetting(place));
+              focusMain();
+            }}
             onNew={() => setCreating(true)}
           />
         ) : (
@@ -288,14 +304,15 @@ function Inbox() {
               </div>
             }
           >
-            <RequestPanel id={open} onClose={close} />
+            <RequestPanel id={open} onClose={close} onUncopied={setUncopied} />
           </Suspense>
         </aside>
       )}
       <Dialog title="Filters" isOpen={sheet} onClose={() => setSheet(false)}>
         {facetList}
-        <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {count(total, "request")}</Button></div>
+        <div className="dialog-actions"><Button kind="primary" onPress={() => setSheet(false)}>Show {amount}</Button></div>
       </Dialog>
+      <UncopiedLink url={uncopied} onClose={() => setUncopied("")} />
       <Suspense fallback={<HoldKeys />}>
         {creating && <NewRequest app={search.app} onClose={() => setCreating(false)} onCreated={created} />}
       </Suspense>

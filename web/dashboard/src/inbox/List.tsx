@@ -144,7 +144,7 @@ export function List({ of, found, at, open, selection, selectable, box, visibleR
         ) : hasNextPage ? (
           <span aria-hidden="true">Loading more…</span>
         ) : atEnd && rows.length > 20 ? (
-          `End of list: ${count(total, "request")}`
+          `End of list${exact ? `: ${count(total, "request")}` : ""}`
         ) : null}
       </div>
     </div>

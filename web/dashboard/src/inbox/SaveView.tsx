@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 
 import { useSession } from "../api/session";
 import { useForm } from "../pages/useForm";
@@ -7,6 +7,7 @@ import { Button } from "../ui/Button";
 import { Switch } from "../ui/choices";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { focusAfterDialog } from "../ui/focus";
 import { FormError } from "../ui/FormError";
 import { notify, notifyError } from "../ui/notices";
 import type { Search } from "./search";
@@ -16,10 +17,19 @@ import { mayChange, opening, placeIn, savedAs, saveView, updateView, usePlaces }
 export function SaveView({ search }: { search: Search }) {
   const [naming, setNaming] = useState(false);
   const update = useUpdate(search);
+  const pressed = useRef(false);
+  // The buttons disappear when the filter is saved. The name of the view is beside them.
+  useEffect(() => () => {
+    if (pressed.current) focusAfterDialog(() => document.querySelector(".view-menu"));
+  }, []);
+  const press = (run: () => void) => () => {
+    pressed.current = true;
+    run();
+  };
   return (
     <>
-      {update && <Button small onPress={update}>Update view</Button>}
-      <Button small kind="quiet" onPress={() => setNaming(true)}>Save as view</Button>
+      {update && <Button small onPress={press(update)}>Update view</Button>}
+      <Button small kind="quiet" onPress={press(() => setNaming(true))}>Save as view</Button>
       <SaveAs search={search} isOpen={naming} onClose={() => setNaming(false)} />
     </>
   );

@@ -26,6 +26,7 @@ export function Toolbar({ search, where, total, field, filters, onFilters, onCha
   return (
     <div className="toolbar" role="toolbar" aria-label="List controls">
       <Button
+        id="filters"
         icon
         kind="quiet"
         shortcut="F"

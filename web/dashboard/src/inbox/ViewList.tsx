@@ -4,6 +4,7 @@ import { useState, type DragEvent, type KeyboardEvent } from "react";
 
 import { useSession } from "../api/session";
 import { Button } from "../ui/Button";
+import { focusPage } from "../ui/focus";
 import { MoreIcon } from "../ui/icons";
 import { number } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
@@ -97,7 +98,7 @@ function ViewActions({ place, view, changeable, move }: ActionsProps) {
   const navigate = useNavigate();
   const { can } = useSession();
   const [renaming, setRenaming] = useState(false);
-  const remove = () => void deleteView(place, () => void navigate({ to: "/", search: {} }));
+  const remove = () => void deleteView(place, () => void navigate({ to: "/", search: {} }).then(focusPage));
   const change = (fields: Parameters<typeof updateView>[1]) => void updateView(view.id, fields).catch((error) => notifyError(error));
   return (
     <span className="view-options">

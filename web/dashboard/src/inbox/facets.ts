@@ -3,6 +3,9 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "../api/call";
 import type { Where } from "../api/types";
 
+// The most tags that come with numbers.
+export const mostTags = 30;
+
 // The number of requests for each option of each filter.
 export const facetsQuery = (where: Where) =>
   queryOptions({

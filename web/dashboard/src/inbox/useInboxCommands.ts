@@ -27,6 +27,7 @@ interface Moves {
   find(): void;
   toggleFilters(): void;
   create(): void;
+  uncopied(link: string): void;
   change(change: Change): void;
   place: Place;
   places: Place[];
@@ -92,16 +93,16 @@ export function useInboxCommands(moves: Moves): void {
   ];
   useCommands([
     ...list,
-    { name: "Copy link", group, keys: ["l"], run: on((target) => void copyLink(target, link)) },
+    { name: "Copy link", group, keys: ["l"], run: on((target) => void copyLink(target, link, moves.uncopied)) },
     ...(member ? [...choose, ...edit, ...moving[box], ...work] : []),
     ...filters(moves, useSession().user.id, useStatusName()),
   ]);
 }
 
-async function copyLink(target: Target, link: (id: string) => string): Promise<void> {
+async function copyLink(target: Target, link: (id: string) => string, uncopied: Moves["uncopied"]): Promise<void> {
   const [first, ...others] = "requests" in target ? target.requests : [];
   if (!first || others.length) return notify("Select one request to copy its link.");
-  await copyText(link(first.id)).then(() => notify("Link copied."), () => notify("Could not copy the link."));
+  await copyText(link(first.id)).then(() => notify("Link copied."), () => uncopied(link(first.id)));
 }
 
 // The commands that filter and sort the list.

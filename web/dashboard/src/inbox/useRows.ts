@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
 
 import { queryClient } from "../api/queries";
@@ -6,6 +6,8 @@ import type { Sort, Where } from "../api/types";
 import { restart } from "../requests/lists";
 import { report } from "../requests/progress";
 import { listQuery, type Row, type Rows } from "../requests/rows";
+import { searchOf } from "./search";
+import { totalQuery } from "./views";
 
 const none: Pages = [];
 
@@ -16,6 +18,10 @@ export function useRows(where: Where, sort: Sort) {
   const pages = data?.pages ?? none;
   const { rows, ids, places } = flat(pages);
   const end = pages.at(-1);
+  // The index follows a large change for some seconds. The list stays, and its total follows, too.
+  const late = end?.exact === false && sort !== "relevance" && !query.isPlaceholderData;
+  const recount = useQuery({ ...totalQuery(searchOf(where)), enabled: late, refetchInterval: ({ state }) => !state.data?.exact && 2_000 });
+  const { total, exact } = (late && recount.data) || end || { total: 0, exact: true };
 
   const refresh = useCallback(async () => {
     await restart();
@@ -32,7 +38,7 @@ export function useRows(where: Where, sort: Sort) {
         if (next.isError || stop.signal.aborted || !wanted()) return undefined;
         all = next.data?.pages ?? all;
         more = next.hasNextPage;
-        report({ text: "Loading requests", done: flat(all).rows.length, total: end?.total ?? 0, stop });
+        report({ text: "Loading requests", done: flat(all).rows.length, total, stop });
       }
     } finally {
       report(undefined);
@@ -40,7 +46,7 @@ export function useRows(where: Where, sort: Sort) {
     return flat(all).rows.at(-1);
   };
 
-  return { query, rows, ids, places, total: end?.total ?? 0, exact: end?.exact ?? true, meant: end?.meant, refresh, readAll };
+  return { query, rows, ids, places, total, exact, meant: end?.meant, refresh, readAll };
 }
 
 type Pages = Rows["pages"];

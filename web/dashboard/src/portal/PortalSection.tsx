@@ -6,6 +6,7 @@ import { SettingsForm, useSettingsForm } from "../apps/SettingsForm";
 import { ProgressLine } from "../inbox/ProgressLine";
 import { Button } from "../ui/Button";
 import { Radios } from "../ui/choices";
+import { focusPage } from "../ui/focus";
 import { ExternalIcon } from "../ui/icons";
 import { notify, notifyError } from "../ui/notices";
 import { Address } from "./Address";
@@ -44,7 +45,7 @@ export default function PortalSection({ app }: { app: App }) {
   return (
     <div ref={page} className="portal">
       {on ? (
-        <State app={app} canTurnOff={!readOnly} onOff={() => form.change({ access: "off" })} />
+        <State app={app} canTurnOff={!readOnly} onOff={() => form.settle({ access: value.access })} />
       ) : (
         <p className="quiet">
           The portal is a page where people outside see the requests that you share, vote and comment. Nobody sees it before you switch
@@ -107,6 +108,7 @@ function State({ app, canTurnOff, onOff }: { app: App; canTurnOff: boolean; onOf
     try {
       await turnOff.mutateAsync({ id: app.id, settings: { portal: { access: "off" } } });
       onOff();
+      focusPage();
       notify("The portal is off.");
     } catch (error) {
       notifyError(error, "The portal is still on.");

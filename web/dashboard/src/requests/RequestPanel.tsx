@@ -33,7 +33,13 @@ import "./panel.css";
 // How often an open request is read again to show changes of others, while the feed does not tell of them.
 const every = 15_000;
 
-export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
+interface Props {
+  id: string;
+  onClose(): void;
+  onUncopied(link: string): void; // when the browser refuses to copy the request's link
+}
+
+export function RequestPanel({ id, onClose, onUncopied }: Props) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const byKeyboard = useRef(document.activeElement?.matches(":focus-visible") ?? false);
@@ -63,7 +69,7 @@ export function RequestPanel({ id, onClose }: { id: string; onClose(): void }) {
 
   return (
     <section className="request" ref={panel} data-request={id} aria-label="Request" onKeyDown={closeByKey}>
-      <Bar id={id} request={request ?? undefined} box={box} onClose={onClose} />
+      <Bar id={id} request={request ?? undefined} box={box} onClose={onClose} onUncopied={onUncopied} />
       <div className="request-scroll" key={id}>
         {request ? (
           <Page request={request} box={box} heading={heading} />
@@ -117,7 +123,7 @@ function Page({ request, box, heading }: { request: FeatureRequest; box: Box; he
   );
 }
 
-function Bar({ id, request, box, onClose }: { id: string; request: FeatureRequest | undefined; box: Box; onClose(): void }) {
+function Bar({ id, request, box, onClose, onUncopied }: Props & { request: FeatureRequest | undefined; box: Box }) {
   const member = useSession().can("member");
   const { remove } = useChanges();
   const link = useRequestLink(box);
@@ -125,7 +131,7 @@ function Bar({ id, request, box, onClose }: { id: string; request: FeatureReques
     <div className="request-bar">
       <span className="request-back"><Button kind="quiet" small onPress={onClose}><BackIcon />Back</Button></span>
       <span className="request-bar-gap" />
-      <CopyButton text={link(id)} label="Copy link to this request">Copy link</CopyButton>
+      <CopyButton text={link(id)} label="Copy link to this request" onFailed={() => onUncopied(link(id))}>Copy link</CopyButton>
       {member && box === "live" && (
         <>
           <StatusLinks key={id} id={id} />

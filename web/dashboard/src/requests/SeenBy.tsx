@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { Switch } from "../ui/choices";
-import { mayBeSeen, seenBy } from "./audience";
-import { besideQuery } from "./details";
+import { seenBy, seenOfSeveral } from "./audience";
+import { audiencesQuery, besideQuery } from "./details";
 import { rowOf } from "./rows";
 import type { Target } from "./target";
 import "./audience.css";
+
+const mostAsked = 20; // requests whose people it counts, each with a call
 
 interface SeenByProps {
   target: Target;
@@ -15,13 +17,16 @@ interface SeenByProps {
 
 // SeenBy says who outside the team will see a change. It takes its place before it knows.
 export function SeenBy({ target, what, comment }: SeenByProps) {
-  const [first, ...others] = "requests" in target ? target.requests : [];
-  const one = first && !others.length ? rowOf(first) : undefined;
-  const { data, error } = useQuery({ ...besideQuery(one?.id ?? ""), enabled: !!one });
+  const requests = "requests" in target ? target.requests : [];
+  const few = requests.length > 0 && requests.length <= mostAsked;
+  const one = requests.length === 1 ? rowOf(requests[0]!) : undefined;
+  const single = useQuery({ ...besideQuery(one?.id ?? ""), enabled: !!one });
+  const several = useQuery({ ...audiencesQuery(requests.map(({ id }) => id)), enabled: few && !one });
   let text = "";
-  if (!one) text = mayBeSeen(target);
-  else if (data) text = seenBy({ ...data.audience, ...(comment && { voters: 0 }) }, one, what ?? "this");
-  else if (error) text = "Couldn’t load who will see this";
+  if (!few) text = "Customers who asked or voted may see this";
+  else if (one && single.data) text = seenBy({ ...single.data.audience, ...(comment && { voters: 0 }) }, one, what ?? "this");
+  else if (several.data) text = seenOfSeveral(several.data);
+  else if (single.error ?? several.error) text = "Couldn’t load who will see this";
   return <p className="seen-by" role={what ? undefined : "status"}>{text}</p>;
 }
 

@@ -10,8 +10,8 @@ import { CloseIcon, CopyIcon, MoreIcon } from "../ui/icons";
 import { count } from "../ui/marks";
 import { Menu, MenuItem } from "../ui/Menu";
 import { notify, notifyError } from "../ui/notices";
-import { Snippet } from "../ui/Snippet";
 import { besideQuery } from "./details";
+import { UncopiedLink } from "./UncopiedLink";
 
 const purpose = "Send it to the person wherever you talk with them. It shows them the status and your public comments.";
 
@@ -54,11 +54,7 @@ export function StatusLinks({ id }: { id: string }) {
         <MenuItem onAction={() => void copy()}><CopyIcon size={16} />Copy status link</MenuItem>
         {links > 0 && <MenuItem danger onAction={() => setRevoking(true)}><CloseIcon size={16} />Revoke links…</MenuItem>}
       </Menu>
-      <Dialog title="Status link" isOpen={shown !== ""} onClose={() => setShown("")}>
-        <p>{purpose}</p>
-        <Snippet label="Status link" code={shown} />
-        <div className="dialog-actions"><Button kind="primary" onPress={() => setShown("")}>Done</Button></div>
-      </Dialog>
+      <UncopiedLink url={shown} onClose={() => setShown("")}><p>{purpose}</p></UncopiedLink>
       <Dialog title="Revoke status links?" isOpen={revoking} onClose={() => setRevoking(false)}>
         <p>
           {links === 1 ? "The link" : `All ${links} links`} that your team made for this request will stop working at once. People who asked

@@ -1,17 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import type { Result } from "../api/call";
 import { tagsQuery } from "../api/queries";
+import { facetsQuery, mostTags } from "../inbox/facets";
 import { Button } from "../ui/Button";
 import { searchable } from "../text/searchable";
 import { useChanges } from "./changes";
 import { fold } from "./fold";
 import { PickList, type Choice } from "./PickList";
 import type { PickerProps } from "./picker";
-import type { Target } from "./target";
+import type { Matching, Target } from "./target";
 
-// How many of the requests have a tag. For requests that are not loaded, this is unknown and
-// shown as "some". The picker does not change such tags unless the user chooses them.
+// How many of the requests have a tag. While this is unknown, it is shown as "some". The picker does not
+// change such tags unless the user chooses them.
 type State = "all" | "some" | "none";
 type Tags = Map<string, { tag: string; state: State }>; // by the folded tag
 
@@ -24,9 +26,10 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
   const { update } = useChanges();
   const known = useQuery(tagsQuery);
 
+  const matching = "matching" in target ? target : undefined;
+  const counts = useQuery({ ...facetsQuery(matching?.matching ?? {}), enabled: !!matching }).data?.tags;
   const before = tagsOf(target);
-  const unknown: State = "requests" in target ? "none" : "some";
-  const was = (key: string): State => before.get(key)?.state ?? unknown;
+  const was = (key: string): State => (matching ? stateIn(matching, counts, key) : (before.get(key)?.state ?? "none"));
   const now = (key: string): State => set.get(key)?.state ?? was(key);
 
   atClose(() => {
@@ -38,7 +41,7 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
   });
 
   const spelling: Tags = new Map([...before, ...set]);
-  for (const { tag } of known.data ?? []) if (!spelling.has(fold(tag))) spelling.set(fold(tag), { tag, state: unknown });
+  for (const { tag } of known.data ?? []) if (!spelling.has(fold(tag))) spelling.set(fold(tag), { tag, state: "none" });
   const [typed, wanted] = [fold(words), searchable(words)];
   const found = [...spelling].filter(([key]) => searchable(key).includes(wanted));
   const choices: Choice[] = found
@@ -48,6 +51,8 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
   if (typed && !known.isPending && !spelling.has(typed)) {
     choices.push({ id: typed, text: `Create ${words.trim()}`, content: <>Create “{words.trim()}”</> });
   }
+
+  const hint = choices.some(({ part }) => part) && "A dash leaves the tag as it is on each request.";
 
   // From "some", it goes to "all", "none", and back to the initial state.
   function choose(key: string) {
@@ -65,13 +70,20 @@ export function TagsPicker({ target, close, atClose }: PickerProps) {
         empty={known.isPending ? "Loading tags…" : known.error ? known.error.message : "No tags yet. Type to create the first one."}
       />
       <div className="picker-foot">
-        <span className="quiet small">
-          {found.length > shownAtOnce ? "Type to find more." : unknown === "some" && "A dash leaves the tag as it is on each request."}
-        </span>
+        <span className="quiet small">{found.length > shownAtOnce ? "Type to find more." : hint}</span>
         <Button onPress={close}>Done</Button>
       </div>
     </>
   );
+}
+
+// stateIn returns how many of the requests that match a filter have a tag. The counts leave out the filter's own tag.
+function stateIn({ matching, count, atLeast }: Matching, counts: Result<"requests-facets">["tags"] | undefined, key: string): State {
+  if (matching.tag && fold(matching.tag) === key) return "all";
+  if (!counts || atLeast) return "some";
+  const found = counts.find(({ tag }) => fold(tag) === key);
+  if (!found) return counts.length < mostTags ? "none" : "some";
+  return found.exact && found.count === count && !matching.tag ? "all" : "some";
 }
 
 function tagsOf(target: Target): Tags {

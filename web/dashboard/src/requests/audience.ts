@@ -2,7 +2,6 @@ import type { Result } from "../api/call";
 import { cut } from "../text/cut";
 import { count } from "../ui/marks";
 import type { Row } from "./rows";
-import type { Target } from "./target";
 
 type Audience = Result<"requests-get">["audience"];
 
@@ -24,10 +23,13 @@ export function seenBy({ askers, submitter, voters, links }: Audience, { sender 
   return `${parts.length ? `${parts.join(", ")} and ` : ""}${last} will see ${what}`;
 }
 
-// mayBeSeen says at most how many people outside the team will see a change of many requests.
-export function mayBeSeen(target: Target): string {
-  const votes = "requests" in target ? target.requests.reduce((sum, one) => sum + one.votes, 0) : 0;
-  return votes ? `Up to ${count(votes, "customer")} will see this` : "Customers who asked or voted may see this";
+// seenOfSeveral says at most how many people outside the team will see a change of several requests. Each may
+// have asked for more than one of them.
+export function seenOfSeveral(audiences: Audience[]): string {
+  const sum = (of: (one: Audience) => number) => audiences.reduce((n, one) => n + of(one), 0);
+  const askers = sum((one) => one.askers + one.voters);
+  const text = seenBy({ askers, submitter: false, voters: 0, links: sum((one) => one.links) }, { sender: "" }, "this");
+  return askers ? `Up to ${text}` : text;
 }
 
 function short(name: string): string {

@@ -1,0 +1,1 @@
+export{o as default}from"./pages-C5a9sMUu.js";

@@ -1,1 +1,0 @@
-import{Un as e}from"./ui-BoqG-I_s.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
