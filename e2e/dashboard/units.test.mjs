@@ -130,15 +130,6 @@ test('a sentence says who outside will see a change', () => {
   assert.equal(units.seenBy({ askers: 0, submitter: false, voters: 0, links: 0 }, { sender: '' }, 'a merge'), 'No customer will be notified')
 })
 
-test('a sentence says at most how many people will see a change of several requests', () => {
-  const says = (...all) => units.seenOfSeveral(all.map(([askers, voters, links]) => ({ askers, submitter: askers > 0, voters, links })))
-  assert.equal(says([0, 0, 0], [0, 0, 0]), 'No customer will be notified')
-  assert.equal(says([1, 0, 0], [0, 0, 0]), 'Up to 1 customer will see this')
-  assert.equal(says([1, 3, 0], [2, 0, 0]), 'Up to 6 customers will see this')
-  assert.equal(says([1, 0, 2], [0, 0, 1]), 'Up to 1 customer and anyone with a link will see this')
-  assert.equal(says([0, 0, 0], [0, 0, 1]), 'Anyone with a link will see this')
-})
-
 test('the history says how many people were told', () => {
   const { toldOf } = units
   assert.equal(toldOf({ status: 'planned', told: 13 }), '13 people were told.')

@@ -1,13 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { Switch } from "../ui/choices";
-import { seenBy, seenOfSeveral } from "./audience";
-import { audiencesQuery, besideQuery } from "./details";
+import { seenBy } from "./audience";
+import { besideQuery } from "./details";
 import { rowOf } from "./rows";
 import type { Target } from "./target";
 import "./audience.css";
-
-const mostAsked = 20; // requests whose people it counts, each with a call
 
 interface SeenByProps {
   target: Target;
@@ -15,18 +13,16 @@ interface SeenByProps {
   comment?: boolean; // voters do not see comments
 }
 
-// SeenBy says who outside the team will see a change. It takes its place before it knows.
+// SeenBy says who outside the team will see a change of one request. It takes its place before it knows. Of several
+// requests, it says only that people may see it: counting them would take a call for each.
 export function SeenBy({ target, what, comment }: SeenByProps) {
-  const requests = "requests" in target ? target.requests : [];
-  const few = requests.length > 0 && requests.length <= mostAsked;
-  const one = requests.length === 1 ? rowOf(requests[0]!) : undefined;
-  const single = useQuery({ ...besideQuery(one?.id ?? ""), enabled: !!one });
-  const several = useQuery({ ...audiencesQuery(requests.map(({ id }) => id)), enabled: few && !one });
+  const [first, ...others] = "requests" in target ? target.requests : [];
+  const one = first && !others.length ? rowOf(first) : undefined;
+  const { data, error } = useQuery({ ...besideQuery(one?.id ?? ""), enabled: !!one });
   let text = "";
-  if (!few) text = "Customers who asked or voted may see this";
-  else if (one && single.data) text = seenBy({ ...single.data.audience, ...(comment && { voters: 0 }) }, one, what ?? "this");
-  else if (several.data) text = seenOfSeveral(several.data);
-  else if (single.error ?? several.error) text = "Couldn’t load who will see this";
+  if (!one) text = "Customers who asked or voted may see this";
+  else if (data) text = seenBy({ ...data.audience, ...(comment && { voters: 0 }) }, one, what ?? "this");
+  else if (error) text = "Couldn’t load who will see this";
   return <p className="seen-by" role={what ? undefined : "status"}>{text}</p>;
 }
 

@@ -23,15 +23,6 @@ export function seenBy({ askers, submitter, voters, links }: Audience, { sender 
   return `${parts.length ? `${parts.join(", ")} and ` : ""}${last} will see ${what}`;
 }
 
-// seenOfSeveral says at most how many people outside the team will see a change of several requests. Each may
-// have asked for more than one of them.
-export function seenOfSeveral(audiences: Audience[]): string {
-  const sum = (of: (one: Audience) => number) => audiences.reduce((n, one) => n + of(one), 0);
-  const askers = sum((one) => one.askers + one.voters);
-  const text = seenBy({ askers, submitter: false, voters: 0, links: sum((one) => one.links) }, { sender: "" }, "this");
-  return askers ? `Up to ${text}` : text;
-}
-
 function short(name: string): string {
   return cut(name, longestName) === name ? name : cut(name, longestName - 1).trimEnd() + "…";
 }

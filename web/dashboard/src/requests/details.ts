@@ -28,14 +28,6 @@ export const besideQuery = (id: string) =>
     queryFn: ({ signal }) => call("requests-get", { id }, signal),
   });
 
-// The people who see a change of several requests.
-export const audiencesQuery = (ids: string[]) =>
-  queryOptions({
-    queryKey: ["requests", "audiences", ids],
-    queryFn: ({ signal }) => Promise.all(ids.map(async (id) => (await call("requests-get", { id }, signal)).audience)),
-    gcTime: 0,
-  });
-
 // Person identifies a voter.
 export type Person = Omit<Params<"votes-remove">, "request_id">;
 
