@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
@@ -24,6 +26,7 @@ type accountCommand struct {
 	Rename  accountRenameCommand  `cmd:"" help:"Rename an account."`
 	Suspend accountSuspendCommand `cmd:"" help:"Turn off the logins, keys, tokens, pages, mail and webhooks of an account. Nothing is deleted."`
 	Resume  accountResumeCommand  `cmd:"" help:"Turn a suspended account on again."`
+	Delete  accountDeleteCommand  `cmd:"" help:"Delete a suspended account with all its data, for good."`
 }
 
 // findAccount returns the account with a name or an id.
@@ -354,6 +357,47 @@ func (c *accountResumeCommand) Run(p *program) error {
 			p.printf("The account %q is on again. Its users log in again; its keys, tokens and pages work, and mail that waited is sent.\n",
 				account.Name)
 		}
+		return nil
+	})
+}
+
+type accountDeleteCommand struct {
+	config.Storage `embed:""`
+	Account        string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	Confirm        string `required:"" help:"The name of the account again, as account list prints it." placeholder:"NAME"`
+}
+
+// Run deletes the account.
+func (c *accountDeleteCommand) Run(p *program) error {
+	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		if c.Confirm != account.Name {
+			return fmt.Errorf("the account is called %q; to delete it, repeat this name with --confirm", account.Name)
+		}
+		size, err := s.AccountSize(p.ctx, account.ID)
+		if err != nil {
+			return err
+		}
+		remove := func(ctx context.Context, id feedback.ID) error { return files.Remove(ctx, id) }
+		if files == nil {
+			if size.Files > 0 {
+				return fmt.Errorf("the account has %d attached files; name the place where they are stored with --uploads", size.Files)
+			}
+			remove = func(context.Context, feedback.ID) error { return nil } // announced ones, which nobody could send
+		}
+		rows, removed, err := s.DeleteAccount(p.ctx, account.ID, remove)
+		switch {
+		case errors.Is(err, store.ErrNotSuspended):
+			return fmt.Errorf("the account %q must be suspended for a minute, so that nothing is in progress; run gatherkit account suspend first",
+				account.Name)
+		case err != nil:
+			return fmt.Errorf("the account %q is deleted in part; run the command again to delete the rest: %w", account.Name, err)
+		}
+		p.printf("Deleted the account %q (%s): %d rows and %d files.\nBackups contain it until you delete them.\n",
+			account.Name, account.ID, rows, removed)
 		return nil
 	})
 }

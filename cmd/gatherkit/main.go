@@ -27,7 +27,7 @@ import (
 type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the API, the dashboard and the widget."`
 	Demo        demoCommand        `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
-	Account     accountCommand     `cmd:"" help:"List, create, rename, suspend and resume accounts."`
+	Account     accountCommand     `cmd:"" help:"List, create, rename, suspend and delete accounts."`
 	User        userCommand        `cmd:"" help:"Add, list and remove users, and set roles and passwords."`
 	App         appCommand         `cmd:"" help:"Rotate the API keys of apps."`
 	Backup      backupCommand      `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`

@@ -37,6 +37,7 @@ type dialect struct {
 	// every other call that needs the table waits behind it.
 	impatient  string
 	tables     string // counts the tables with a name
+	columns    string // selects the tables and their columns, with their places in the primary key, or 0
 	blockers   string // selects the connections that a connection waits for; SQLite has no such list
 	writeLanes int    // see WriteLanes
 	readLanes  int    // see ReadLanes
@@ -52,8 +53,10 @@ var (
 			"{nulls_first}", "", "{bytewise}", "", // SQLite's defaults
 			"{strict}", " STRICT", "{keyed}", " STRICT, WITHOUT ROWID", "{packed}", " STRICT, WITHOUT ROWID",
 			"{counters}", " STRICT, WITHOUT ROWID", "{postgres}", "-- "),
-		lock:       "BEGIN IMMEDIATE",
-		tables:     "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
+		lock:   "BEGIN IMMEDIATE",
+		tables: "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
+		columns: "SELECT m.name, c.name, c.pk FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'" +
+			" AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid",
 		writeLanes: 1,
 		partRows:   128,
 		readLanes:  max(4, 2*runtime.GOMAXPROCS(0)),
@@ -64,7 +67,12 @@ var (
 			"{nulls_first}", " NULLS FIRST", "{bytewise}", ` COLLATE "C"`,
 			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)",
 			"{postgres}", ""),
-		tables:     "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
+		tables: "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
+		columns: `SELECT c.relname, a.attname,
+				COALESCE((SELECT k.n FROM unnest(i.indkey) WITH ORDINALITY AS k (number, n) WHERE k.number = a.attnum), 0)
+			FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+			JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+			WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname, a.attnum`,
 		writeLanes: 4,
 		partRows:   1000,
 		readLanes:  (maxPostgresConns - spareConns) / 2,

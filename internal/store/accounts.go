@@ -3,10 +3,15 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sweep"
 	"gatherkit/internal/team"
 )
 
@@ -97,4 +102,105 @@ const accountSizes = `SELECT a.account_id, a.name, a.created_at, COALESCE(u.n, 0
 func scanAccountSize(r database.Row) (a AccountSize, err error) {
 	err = r.Scan(&a.ID, &a.Name, &a.CreatedAt, &a.Users, &a.Apps, &a.Requests, &a.Files, &a.FileBytes, &a.LastChange, &a.SuspendedAt)
 	return a, err
+}
+
+// ErrNotSuspended says that an account is not suspended, or not long enough for all calls and background work in
+// progress to end.
+var ErrNotSuspended = errors.New("the account is not suspended")
+
+// SuspendedFor is how long an account is suspended before it can be deleted.
+const SuspendedFor = time.Minute
+
+// DeleteAccount deletes an account with all its rows and files, as the operator, and returns how many there were. It
+// returns ErrNotSuspended unless the account has been suspended for SuspendedFor. removeFile removes the content of a
+// file. If DeleteAccount ends with an error, a further call deletes the rest.
+func (s *Store) DeleteAccount(
+	ctx context.Context, accountID feedback.ID, removeFile func(context.Context, feedback.ID) error,
+) (rows, files int64, err error) {
+	account, err := s.AccountSize(ctx, accountID)
+	if err != nil {
+		return 0, 0, err
+	}
+	if account.SuspendedAt == nil || account.SuspendedAt.Std().After(s.now().Add(-SuspendedFor)) {
+		return 0, 0, ErrNotSuspended
+	}
+	if files, err = s.removeFiles(ctx, accountID, removeFile); err != nil {
+		return 0, files, err
+	}
+	tables, err := s.accountTables(ctx)
+	if err != nil {
+		return 0, files, err
+	}
+	// Background work that had begun may add rows to a table that is empty already, so it ends with a pass that finds none.
+	for found := true; found; {
+		found = false
+		for _, table := range tables {
+			n, err := s.deleteRows(ctx, accountID, table)
+			if rows += n; err != nil {
+				return rows, files, err
+			}
+			found = found || n > 0
+		}
+	}
+	return rows + 1, files, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM accounts WHERE account_id = $1", accountID)
+		return err
+	})
+}
+
+// removeFiles removes the contents of an account's files, and returns how many there were.
+func (s *Store) removeFiles(
+	ctx context.Context, accountID feedback.ID, remove func(context.Context, feedback.ID) error,
+) (n int64, err error) {
+	for after := (feedback.ID{}); ; {
+		ids, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID],
+			"SELECT id FROM uploads WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3", accountID, after, sweep.Chunk)
+		if err != nil || len(ids) == 0 {
+			return n, err
+		}
+		for _, id := range ids {
+			if err := remove(ctx, id); err != nil {
+				return n, err
+			}
+			after = id
+			n++
+		}
+	}
+}
+
+// accountTables returns all tables with rows of accounts but accounts itself. The log is first: background work finds
+// an account by it.
+func (s *Store) accountTables(ctx context.Context) ([]database.Table, error) {
+	tables, err := s.db.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tables = slices.DeleteFunc(tables, func(t database.Table) bool {
+		return t.Name == "accounts" || !slices.Contains(t.Columns, "account_id")
+	})
+	first := func(t database.Table) int {
+		if t.Name == "account_seq" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(tables, func(a, b database.Table) int { return first(a) - first(b) })
+	return tables, nil
+}
+
+// deleteRows deletes the rows of an account in a table, and returns how many there were.
+func (s *Store) deleteRows(ctx context.Context, accountID feedback.ID, t database.Table) (rows int64, err error) {
+	key := strings.Join(t.Key, ", ")
+	statement := fmt.Sprintf("DELETE FROM %[1]s WHERE account_id = $1 AND (%[2]s) IN"+
+		" (SELECT %[2]s FROM %[1]s WHERE account_id = $1 LIMIT CAST($2 AS BIGINT))", t.Name, key)
+	for chunk := int64(s.db.PartRows()); ; {
+		var n int64
+		err := s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = database.Changed(ctx, tx, statement, accountID, chunk)
+			return err
+		})
+		if rows += n; err != nil || n < chunk {
+			return rows, err
+		}
+	}
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,12 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
+	"gatherkit/internal/team"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/webhook"
 )
@@ -328,5 +332,108 @@ func TestPurgesLeaveNothing(t *testing.T) {
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
 			t.Errorf("wrong counters: %+v, %v", wrong, err)
 		}
+	})
+}
+
+// beside gives an account rows in the tables that have nothing to do with requests.
+func beside(r *storetest.Rig, a feedback.Account) {
+	r.T.Helper()
+	args := []any{a.ID, *r.UserOf(a), feedback.HashSecret(a.ID.String())}
+	for _, insert := range []string{
+		"exports (account_id, session_id, token_hash, wanted, expires_at) VALUES ($1, $2, $3, '{}', 1)",
+		"sessions (account_id, id, user_id, created_at) VALUES ($1, $2, $2, 1)",
+		"session_tokens (account_id, session_id, hash, kind, expires_at) VALUES ($1, $2, $3, 'access', 1)",
+		"join_links (account_id, user_id, token_hash, made_by, expires_at) VALUES ($1, $2, $3, $2, 1)",
+		"views (account_id, owner_id, id, name, filter, sort, position, created_at, updated_at)" +
+			" VALUES ($1, $2, $2, 'V', '{}', 'newest', 1, 1, 1)",
+		"default_views (account_id, user_id, view_id) VALUES ($1, $2, $2)",
+		"reply_templates (account_id, id, name, body, created_at, updated_at) VALUES ($1, $2, 'T', 'B', 1, 1)",
+		"mail_digests (account_id, user_id, every, position, due_at) VALUES ($1, $2, 'day', 1, 1)",
+		"departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)",
+		"index_progress (account_id, seq) VALUES ($1, 1)",
+		"set_aside (account_id, kind, subject, attempts, since, tried_at, due_at, error) VALUES ($1, 'follow', 'S', 1, 1, 1, 1, 'E')",
+	} {
+		used := args
+		for n := len(args); !strings.Contains(insert, fmt.Sprint("$", n)); n-- {
+			used = args[:n-1]
+		}
+		r.Exec("INSERT INTO "+insert, used...)
+	}
+}
+
+// TestDeleteAccount: of a deleted account, no table keeps a row and no row keeps an id, and the account beside it stays
+// as it was. A table that is added later must get rows here.
+func TestDeleteAccount(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account, other := r.NewAccount("Acme"), r.NewAccount("Globex")
+		files := map[feedback.ID]bool{}
+		texts := []string{account.ID.String()}
+		for _, a := range []feedback.Account{account, other} {
+			app := r.NewApp(a)
+			id, file := confided(r, app)
+			r.Fill(app, 2100)
+			gone := r.NewApp(a)
+			r.Drop(gone)
+			indexPreviously(r, a, map[feedback.ID]feedback.App{id: app})
+			beside(r, a)
+			if a.ID == account.ID {
+				files[file] = true
+				texts = append(texts, app.ID.String(), id.String(), r.UserOf(a).String())
+			}
+		}
+		r.IndexAll()
+		for table, columns := range allColumns(r) {
+			if slices.Contains(columns, "account_id") && r.Count(table+" WHERE account_id = $1", account.ID) == 0 {
+				t.Errorf("%s has no row of the account, and so the test shows nothing of it", table)
+			}
+		}
+		var broken error
+		remove := func(_ context.Context, id feedback.ID) error {
+			if broken == nil && !files[id] {
+				t.Errorf("the file %s is not one of the account, or was removed before", id)
+			}
+			if broken == nil {
+				delete(files, id)
+			}
+			return broken
+		}
+		deletes := func() error {
+			_, _, err := r.DeleteAccount(ctx, account.ID, remove)
+			return err
+		}
+		if err := deletes(); !errors.Is(err, store.ErrNotSuspended) {
+			t.Errorf("an account that is on: %v", err)
+		}
+		if _, err := r.Team.Suspend(ctx, account.ID); err != nil {
+			t.Fatal(err)
+		}
+		r.Clock.Move(store.SuspendedFor - time.Second)
+		if err := deletes(); !errors.Is(err, store.ErrNotSuspended) {
+			t.Errorf("an account that was suspended just now: %v", err)
+		}
+		r.Clock.Move(time.Second)
+		before := holding(r, other.ID.String())
+		broken = errors.New("the storage is away")
+		if err := deletes(); !errors.Is(err, broken) {
+			t.Errorf("a file that cannot be removed: %v", err)
+		}
+		if n := r.Count("uploads WHERE account_id = $1", account.ID); n == 0 {
+			t.Error("the row of a file is gone although its content is not")
+		}
+		broken = nil
+		if err := deletes(); err != nil || len(files) > 0 {
+			t.Fatalf("%v, %d files are left", err, len(files))
+		}
+		for table, rows := range holding(r, texts...) {
+			t.Errorf("%s has %d rows of the account: %v", table, len(rows), rows[0])
+		}
+		if diff := cmp.Diff(before, holding(r, other.ID.String())); diff != "" {
+			t.Errorf("the other account (-before +after):\n%s", diff)
+		}
+		if _, err := r.Team.Find(ctx, "Acme"); !errors.Is(err, team.ErrNoAccount) {
+			t.Errorf("its name: %v", err)
+		}
+		r.NewAccount("Acme") // with the same e-mail address
 	})
 }

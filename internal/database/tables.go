@@ -1,0 +1,36 @@
+package database
+
+import "context"
+
+// Table is a table of the database.
+type Table struct {
+	Name    string
+	Columns []string
+	Key     []string // the columns of the primary key
+}
+
+// Tables returns all tables, in the order of their names.
+func (db *DB) Tables(ctx context.Context) ([]Table, error) {
+	type column struct {
+		table, name string
+		key         int // its place in the primary key, from 1, or 0
+	}
+	columns, err := All(ctx, db.reader, func(r Row) (c column, err error) {
+		return c, r.Scan(&c.table, &c.name, &c.key)
+	}, db.dialect.columns)
+	if err != nil {
+		return nil, err
+	}
+	var tables []Table
+	for _, c := range columns {
+		if len(tables) == 0 || tables[len(tables)-1].Name != c.table {
+			tables = append(tables, Table{Name: c.table})
+		}
+		t := &tables[len(tables)-1]
+		t.Columns = append(t.Columns, c.name)
+		if c.key > 0 {
+			t.Key = append(t.Key, c.name)
+		}
+	}
+	return tables, nil
+}
