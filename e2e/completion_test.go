@@ -23,8 +23,8 @@ var completions = []struct {
 }{
 	{"gatherkit ser", []string{"serve"}},
 	{"gatherkit ", []string{
-		"serve", "demo", "account", "user", "app", "backup", "verify", "status", "recount", "migrate", "distribute", "mail-test", "login", "api",
-		"healthcheck", "completion", "man", "version", "help",
+		"serve", "demo", "account", "user", "app", "backup", "copy", "verify", "status", "recount", "migrate", "distribute", "mail-test",
+		"login", "api", "healthcheck", "completion", "man", "version", "help",
 	}},
 	{"gatherkit -", []string{"--help", "--version"}},
 	{"gatherkit nonsense ser", nil},

@@ -31,6 +31,7 @@ type commands struct {
 	User        userCommand        `cmd:"" help:"Add, list and remove users, and set roles and passwords."`
 	App         appCommand         `cmd:"" help:"Rotate the API keys of apps."`
 	Backup      backupCommand      `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`
+	Copy        copyCommand        `cmd:"" help:"Copy a database into an empty one, such as from SQLite to PostgreSQL, while no service uses them."`
 	Verify      verifyCommand      `cmd:"" help:"Check the database and the attached files, such as after a restore."`
 	Status      statusCommand      `cmd:"" help:"Print how the background work does, and what has failed."`
 	Recount     recountCommand     `cmd:"" help:"Check the counters of requests and repair wrong ones."`

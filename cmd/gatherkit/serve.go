@@ -82,7 +82,6 @@ func (p *program) serve(o *serving) (err error) {
 	}
 	defer stopMetrics()
 	address := server.listener.Addr().String()
-	log.Info("starting", "address", address, "version", programVersion())
 
 	s, files, err := p.openStores(c, metrics, log)
 	if p.ctx.Err() != nil && err != nil {

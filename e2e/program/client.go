@@ -40,7 +40,8 @@ type Outcome struct {
 func Execute(t *testing.T, settings []string, stdin string, args ...string) Outcome {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), Build(t), args...)
-	cmd.Env = append(CleanEnvironment(), settings...)
+	cmd.Env = append(CleanEnvironment(), "GATHERKIT_LISTEN=127.0.0.1:0") // serve listens before it fails, and others need the usual port
+	cmd.Env = append(cmd.Env, settings...)
 	cmd.Dir = t.TempDir() // a wrong call may create a data folder here
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer

@@ -37,7 +37,7 @@ type dialect struct {
 	// every other call that needs the table waits behind it.
 	impatient  string
 	tables     string // counts the tables with a name
-	columns    string // selects the tables and their columns, with their places in the primary key, or 0
+	columns    string // selects the tables and their columns, with their types and places in the primary key, or 0
 	blockers   string // selects the connections that a connection waits for; SQLite has no such list
 	writeLanes int    // see WriteLanes
 	readLanes  int    // see ReadLanes
@@ -55,7 +55,7 @@ var (
 			"{counters}", " STRICT, WITHOUT ROWID", "{postgres}", "-- "),
 		lock:   "BEGIN IMMEDIATE",
 		tables: "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
-		columns: "SELECT m.name, c.name, c.pk FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'" +
+		columns: "SELECT m.name, c.name, c.type, c.pk FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'" +
 			" AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid",
 		writeLanes: 1,
 		partRows:   128,
@@ -68,7 +68,7 @@ var (
 			"{strict}", "", "{keyed}", "", "{packed}", " WITH (fillfactor=70)", "{counters}", " WITH (fillfactor=50)",
 			"{postgres}", ""),
 		tables: "SELECT COUNT(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1",
-		columns: `SELECT c.relname, a.attname,
+		columns: `SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
 				COALESCE((SELECT k.n FROM unnest(i.indkey) WITH ORDINALITY AS k (number, n) WHERE k.number = a.attnum), 0)
 			FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 			JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped

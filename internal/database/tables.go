@@ -1,22 +1,26 @@
 package database
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Table is a table of the database.
 type Table struct {
 	Name    string
 	Columns []string
+	types   []string // of the columns, as the database calls them
 	Key     []string // the columns of the primary key
 }
 
 // Tables returns all tables, in the order of their names.
 func (db *DB) Tables(ctx context.Context) ([]Table, error) {
 	type column struct {
-		table, name string
-		key         int // its place in the primary key, from 1, or 0
+		table, name, kind string
+		key               int // its place in the primary key, from 1, or 0
 	}
 	columns, err := All(ctx, db.reader, func(r Row) (c column, err error) {
-		return c, r.Scan(&c.table, &c.name, &c.key)
+		return c, r.Scan(&c.table, &c.name, &c.kind, &c.key)
 	}, db.dialect.columns)
 	if err != nil {
 		return nil, err
@@ -27,7 +31,7 @@ func (db *DB) Tables(ctx context.Context) ([]Table, error) {
 			tables = append(tables, Table{Name: c.table})
 		}
 		t := &tables[len(tables)-1]
-		t.Columns = append(t.Columns, c.name)
+		t.Columns, t.types = append(t.Columns, c.name), append(t.types, strings.ToLower(c.kind))
 		if c.key > 0 {
 			t.Key = append(t.Key, c.name)
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -46,6 +47,8 @@ type Options struct {
 	Folder   string
 	// Existing says that the database must have tables already. Otherwise, Open makes them.
 	Existing bool
+	// Copying says that a copy into the database may be incomplete. Otherwise, Open returns ErrIncomplete then.
+	Copying bool
 
 	Now  func() time.Time
 	Rand io.Reader
@@ -144,6 +147,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, countedAtOnce: countedAtOnce,
+	}
+	if !o.Copying {
+		if err := s.checkCopied(ctx); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	}
 	s.Visitors = visitors.New(db, o.Now, o.Rand)
 	s.Board = board.New(db, s.Visitors, readApp)

@@ -32,7 +32,7 @@ type fileful struct {
 // newFileful fills the table behind the store's back. A few files wait.
 func newFileful(t *testing.T, at storetest.Place) *fileful {
 	t.Helper()
-	f := &fileful{Big: storetest.NewBigOf(t, at, 3000, 100)}
+	f := &fileful{Big: storetest.NewBigOf(t, at, 3000, 1000)}
 	files := 1_000_000
 	switch {
 	case storetest.RaceDetector && at.Name == "sqlite":

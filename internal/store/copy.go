@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gatherkit/internal/database"
+	"gatherkit/internal/feedback"
+)
+
+// Errors of CopyTo.
+var (
+	ErrNotEmpty   = errors.New("the database to copy to is not empty; name an empty one")
+	ErrOtherCopy  = errors.New("the database to copy to has a part of a copy of another database; name an empty one")
+	ErrChanged    = errors.New("something was written to the database while it was copied")
+	ErrIncomplete = errors.New("a copy into this database was interrupted; run gatherkit copy again, which continues it")
+)
+
+// copying is the name of the lease that a database has until a copy into it is complete. Its holder is the source.
+const copying = "copy"
+
+// notCopied are the tables whose rows belong to a database and not to its data.
+var notCopied = []string{"schema_version", "leases", "mail_server"}
+
+// CopiedTable is a table that was copied.
+type CopiedTable struct {
+	Name string
+	database.Rows
+}
+
+// CopyTo copies all rows to the database of another store, which was opened with Options.Copying, and compares both. It
+// calls progress with the rows of a table that are copied. If it ends with an error, a further call continues. It
+// returns ErrNotEmpty or ErrOtherCopy if the other database has other rows, and ErrChanged if this one was written to
+// meanwhile.
+func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table string, rows int64)) ([]CopiedTable, error) {
+	source, err := s.copiedTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	target, err := to.copiedTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := s.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := to.beginCopy(ctx, before.id, target); err != nil {
+		return nil, err
+	}
+	var copied []CopiedTable
+	for i, table := range source {
+		rows, err := s.db.CopyRows(ctx, table, to.db, target[i], func(n int64) { progress(table.Name, n) })
+		if err != nil {
+			return nil, fmt.Errorf("copy %s: %w", table.Name, err)
+		}
+		copied = append(copied, CopiedTable{table.Name, rows})
+	}
+	for i, table := range target {
+		rows, err := to.db.ReadRows(ctx, table, nil)
+		if err == nil && rows != copied[i].Rows {
+			err = fmt.Errorf("the copy of %s has %d rows and differs; copy into an empty database", table.Name, rows.N)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	after, err := s.state(ctx)
+	if err == nil && after != before {
+		err = fmt.Errorf("%w; stop the service, and copy into an empty database", ErrChanged)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return copied, to.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM leases WHERE name = $1", copying)
+		return err
+	})
+}
+
+// copiedTables returns the tables that are copied, those first to which others refer.
+func (s *Store) copiedTables(ctx context.Context) ([]database.Table, error) {
+	tables, err := s.db.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tables = slices.DeleteFunc(tables, func(t database.Table) bool { return slices.Contains(notCopied, t.Name) })
+	slices.SortStableFunc(tables, func(a, b database.Table) int {
+		switch "accounts" {
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
+		}
+		return 0
+	})
+	return tables, nil
+}
+
+// state is what tells whether a database is the same, and whether something was written to it.
+type state struct {
+	id  feedback.ID // of the oldest account
+	sum [sha256.Size]byte
+}
+
+func (s *Store) state(ctx context.Context) (st state, err error) {
+	hash := sha256.New()
+	positions, err := database.All(ctx, s.db.Reader(), func(r database.Row) (line string, err error) {
+		var id feedback.ID
+		var last int64
+		err = r.Scan(&id, &last)
+		return fmt.Sprintln(id, last), err
+	}, "SELECT account_id, last FROM account_seq ORDER BY account_id")
+	if err != nil {
+		return st, err
+	}
+	for _, line := range positions {
+		_, _ = hash.Write([]byte(line))
+	}
+	st.sum = [sha256.Size]byte(hash.Sum(nil))
+	oldest, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT account_id FROM accounts ORDER BY account_id LIMIT 1")
+	if len(oldest) > 0 {
+		st.id = oldest[0]
+	}
+	return st, err
+}
+
+// beginCopy marks a database as one into which a copy is not complete, unless it is marked already.
+func (s *Store) beginCopy(ctx context.Context, source feedback.ID, tables []database.Table) error {
+	marks, err := database.All(ctx, s.db.Reader(), database.One[feedback.ID], "SELECT holder FROM leases WHERE name = $1", copying)
+	switch {
+	case err != nil:
+		return err
+	case len(marks) > 0 && marks[0] == source:
+		return nil
+	case len(marks) > 0:
+		return ErrOtherCopy
+	}
+	for _, table := range tables {
+		var filled bool
+		if err := s.db.Reader().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM "+table.Name+")").Scan(&filled); err != nil {
+			return err
+		}
+		if filled {
+			return ErrNotEmpty
+		}
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO leases (name, holder, until, progress) VALUES ($1, $2, 0, 0)", copying, source)
+		return err
+	})
+}
+
+// checkCopied returns ErrIncomplete if a copy into the database was interrupted.
+func (s *Store) checkCopied(ctx context.Context) error {
+	var n int
+	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM leases WHERE name = $1", copying).Scan(&n)
+	if err == nil && n > 0 {
+		err = ErrIncomplete
+	}
+	return err
+}
