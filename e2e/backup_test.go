@@ -101,10 +101,10 @@ func TestBackup(t *testing.T) {
 		if left, err := filepath.Glob(filepath.Join(parent, "*")); err != nil || len(left) != 2 {
 			t.Errorf("the folder has %q, %v; want two backups", left, err)
 		}
-		if _, got := backup("first"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "exists already; give the backup a new name\n") {
+		if _, got := backup("first"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "exists already; give the folder a new name\n") {
 			t.Errorf("a name that is taken: %+v", got)
 		}
-		if _, got := backup("missing/first"); got.Code != 1 || !strings.HasPrefix(got.Stderr, "gatherkit: cannot write the backup: ") {
+		if _, got := backup("missing/first"); got.Code != 1 || !strings.HasPrefix(got.Stderr, "gatherkit: cannot write the folder: ") {
 			t.Errorf("a missing parent: %+v", got)
 		}
 	})

@@ -347,7 +347,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, command := range []string{
 		"serve", "demo", "account list", "account show", "account create", "account rename", "account suspend", "account resume",
-		"account delete", "user add", "user list", "user role",
+		"account export", "account delete", "user add", "user list", "user role",
 		"user set-password", "user remove", "app rotate-key", "backup", "copy", "verify", "status", "recount", "migrate",
 		"distribute", "login", "api", "healthcheck", "completion", "man", "version",
 	} {

@@ -52,6 +52,18 @@ func TestDeleteAccount(t *testing.T) {
 			t.Fatalf("the search for what is left finds only %q before", left)
 		}
 
+		exported := filepath.Join(t.TempDir(), "exported")
+		export := append([]string{"account", "export", name, exported}, flags...)
+		want := "Wrote the account \"" + name + "\" to " + exported + ". Attached files: 30, missing: 0.\n" +
+			"It contains secrets and personal data; protect it like the database.\n"
+		if got := program.Succeed(t, export...); got != want {
+			t.Errorf("account export: %q", got)
+		}
+		if got := fail(t, nil, "", export...); got != exported+" exists already; give the folder a new name" {
+			t.Errorf("account export again: %q", got)
+		}
+		t.Run("export", func(t *testing.T) { tryExport(t, storetest.Place{Name: "sqlite", Folder: exported}, theirs) })
+
 		suspended := `the account "Zanzibar & Co" must be suspended for a minute, so that nothing is in progress;` +
 			` run gatherkit account suspend first`
 		for want, args := range map[string][]string{
@@ -75,9 +87,9 @@ func TestDeleteAccount(t *testing.T) {
 			}
 		}
 		printed := program.Succeed(t, deletion(name, "--confirm="+name)...)
-		want := regexp.MustCompile(`^Deleted the account "Zanzibar & Co" \([0-9a-f-]{36}\): \d{3,} rows and 30 files\.
+		deleted := regexp.MustCompile(`^Deleted the account "Zanzibar & Co" \([0-9a-f-]{36}\): \d{3,} rows and 30 files\.
 Backups contain it until you delete them\.\n$`)
-		if !want.MatchString(printed) {
+		if !deleted.MatchString(printed) {
 			t.Errorf("account delete: %q", printed)
 		}
 		c.Want(t, "auth.invalid_api_key", "widget-submit-request", theirs.APIKey, program.Params{"title": "T", "description": ""})
@@ -98,6 +110,28 @@ Backups contain it until you delete them\.\n$`)
 			t.Errorf("%q is left in %q", marker, left)
 		}
 	})
+}
+
+// tryExport uses an exported account as an installation of its own, which has nothing of the account beside it.
+func tryExport(t *testing.T, at storetest.Place, app program.App) {
+	t.Helper()
+	if found := traces(t, at, filepath.Join(at.Folder, "uploads"), "an idea of somebody else"); len(found) > 0 {
+		t.Errorf("the export has a request of another account: %q", found)
+	}
+	p := program.Start(t, program.At(at)...)
+	c := program.NewClient(t, p)
+	login := program.Params{"email": "eve@zanzibar.example", "password": program.Password}
+	eve := c.Want(t, "ok", "auth-login", "", login).AccessToken
+	requests := c.Want(t, "ok", "requests-list", eve, program.Params{"limit": 100}).Requests
+	if len(requests) != 31 || len(requests[0].Attachments) != 1 {
+		t.Fatalf("%d requests: %+v", len(requests), requests)
+	}
+	if file := download(t, p.URL+requests[0].Attachments[0].URL); string(file.body) != "What Zanzibar wants, number 29" {
+		t.Errorf("a file: %d %q", file.status, file.body)
+	}
+	c.Submit(t, app.APIKey, "One more")
+	program.Succeed(t, append([]string{"verify"}, program.At(at)...)...)
+	p.Stop(t)
 }
 
 // traces returns where a text is found: in the file of the database after VACUUM, or its dump, and in attached files.

@@ -26,6 +26,7 @@ type accountCommand struct {
 	Rename  accountRenameCommand  `cmd:"" help:"Rename an account."`
 	Suspend accountSuspendCommand `cmd:"" help:"Turn off the logins, keys, tokens, pages, mail and webhooks of an account. Nothing is deleted."`
 	Resume  accountResumeCommand  `cmd:"" help:"Turn a suspended account on again."`
+	Export  accountExportCommand  `cmd:"" help:"Write an account to a folder, as an installation with only this account."`
 	Delete  accountDeleteCommand  `cmd:"" help:"Delete a suspended account with all its data, for good."`
 }
 
@@ -357,6 +358,58 @@ func (c *accountResumeCommand) Run(p *program) error {
 			p.printf("The account %q is on again. Its users log in again; its keys, tokens and pages work, and mail that waited is sent.\n",
 				account.Name)
 		}
+		return nil
+	})
+}
+
+type accountExportCommand struct {
+	config.Storage `embed:""`
+	Account        string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	Folder         string `arg:"" help:"Folder to write the account to. It must not exist yet." complete:"folder" placeholder:"FOLDER"`
+}
+
+// Run exports the account. Files are copied after the rows: one that is deleted meanwhile is missing, as its request will be.
+func (c *accountExportCommand) Run(p *program) error {
+	folder, err := newFolder(c.Folder)
+	if err != nil {
+		return err
+	}
+	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		var copied, missing int
+		err = folder.write(func(part string) error {
+			at := config.Store{Data: part}
+			empty := func(o *store.Options) { o.Copying = true }
+			if err := p.with(at, func(to *store.Store) error { return s.ExportAccount(p.ctx, account.ID, to) }, empty); err != nil {
+				return err
+			}
+			if files == nil {
+				return nil
+			}
+			to, err := blob.Open(uploadsIn(part))
+			if err != nil {
+				return err
+			}
+			return s.Uploads.Each(p.ctx, account.ID, func(u feedback.Upload) error {
+				switch err := to.Copy(p.ctx, u.ID, files); {
+				case errors.Is(err, blob.ErrNotFound):
+					missing++
+				case err != nil:
+					return err
+				default:
+					copied++
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		p.printf("Wrote the account %q to %s. Attached files: %d, missing: %d.\n"+
+			"It contains secrets and personal data; protect it like the database.\n", account.Name, folder, copied, missing)
 		return nil
 	})
 }

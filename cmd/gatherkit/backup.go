@@ -21,51 +21,83 @@ type backupCommand struct {
 	Folder         string `arg:"" help:"Folder to write the backup to. It must not exist yet." complete:"folder" placeholder:"FOLDER"`
 }
 
-// Run writes the backup to FOLDER.part and renames it when it is complete. Files are copied before
-// the database, so that no file that the copy names is deleted meanwhile, and again after it,
-// because more have arrived. Each is checked right after the second copy, because the service may
-// accept the next file at any time.
+// Run writes the backup. Files are copied before the database, so that no file that the copy names is deleted
+// meanwhile, and again after it, because more have arrived. Each is checked right after the second copy, because the
+// service may accept the next file at any time.
 func (c *backupCommand) Run(p *program) error {
-	folder, err := filepath.Abs(c.Folder)
+	folder, err := newFolder(c.Folder)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(folder); err == nil {
-		return fmt.Errorf("%s exists already; give the backup a new name", folder)
-	}
-	parent, part := filepath.Dir(folder), folder+".part"
-	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) (err error) {
-		if err := os.RemoveAll(part); err != nil { // of a backup that was interrupted
-			return err
-		}
-		if err := os.Mkdir(part, 0o700); err != nil {
-			return fmt.Errorf("cannot write the backup: %w", err)
-		}
-		defer func() {
+	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
+		copied := 0
+		err := folder.write(func(part string) error {
+			b, err := newFileBackup(files, c.Place(), filepath.Dir(part), part)
 			if err != nil {
-				_ = os.RemoveAll(part)
+				return err
 			}
-		}()
-		b, err := newFileBackup(files, c.Place(), parent, part)
+			defer func() { copied = b.files }()
+			for _, step := range []func() error{
+				func() error { return b.copyAll(p.ctx, s) },
+				func() error { return s.Backup(p.ctx, part) },
+				func() error { return p.copyAndCheck(s, b) },
+			} {
+				if err := step(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		for _, step := range []func() error{
-			func() error { return b.copyAll(p.ctx, s) },
-			func() error { return s.Backup(p.ctx, part) },
-			func() error { return p.copyAndCheck(s, b) },
-			func() error { return durable.Sync(part) },
-			func() error { return os.Rename(part, folder) },
-			func() error { return durable.Sync(parent) },
-		} {
-			if err := step(); err != nil {
-				return err
-			}
-		}
 		p.printf("Wrote the backup to %s. Attached files: %d.\nIt contains secrets and personal data; protect it like the database.\n",
-			folder, b.files)
+			folder, copied)
 		return nil
 	})
+}
+
+// folder is the path of a folder that a command writes.
+type folder string
+
+// newFolder returns the absolute path of a folder that does not exist yet.
+func newFolder(name string) (folder, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%s exists already; give the folder a new name", path)
+	}
+	return folder(path), nil
+}
+
+// write calls fn with a folder beside, which gets the name when fn has returned and all is on disk. If fn fails, nothing
+// is left.
+func (f folder) write(fn func(part string) error) (err error) {
+	part := string(f) + ".part"
+	if err := os.RemoveAll(part); err != nil { // of a command that was interrupted
+		return err
+	}
+	if err := os.Mkdir(part, 0o700); err != nil {
+		return fmt.Errorf("cannot write the folder: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(part)
+		}
+	}()
+	for _, step := range []func() error{
+		func() error { return fn(part) },
+		func() error { return durable.Sync(part) },
+		func() error { return os.Rename(part, string(f)) },
+		func() error { return durable.Sync(filepath.Dir(part)) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fileBackup copies attached files to the folder of a backup.

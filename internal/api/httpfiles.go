@@ -52,7 +52,7 @@ func (a *API) receive(c *call, token string) (err error) {
 	ctx, cancel := context.WithTimeout(c.R.Context(), link.Until.Std().Sub(a.Now()))
 	defer cancel()
 	u, err := withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
-		return a.Store.Uploads.Get(ctx, link.AccountID, link.FileID)
+		return a.Store.Uploads.GetOutside(ctx, link.AccountID, link.FileID)
 	})
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	}
 	ctx := c.R.Context()
 	u, err = withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
-		return a.Store.Uploads.Get(ctx, link.AccountID, link.FileID)
+		return a.Store.Uploads.GetOutside(ctx, link.AccountID, link.FileID)
 	})
 	if err == nil && u.RequestID == nil {
 		err = feedback.ErrUploadNotFound

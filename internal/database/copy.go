@@ -47,10 +47,12 @@ func (s *Rows) add(row []any) {
 	s.N++
 }
 
-// ReadRows reads all rows of a table, calls fn with each in SQLite's form unless fn is nil, and returns what it has read.
-func (db *DB) ReadRows(ctx context.Context, t Table, fn func(row []any) error) (read Rows, err error) {
-	query := "SELECT " + strings.Join(t.Columns, ", ") + " FROM " + t.Name //nolint:gosec // the names are those of the schema
-	rows, err := db.reader.QueryContext(ctx, query)
+// ReadRows reads rows of a table, calls fn with each in SQLite's form unless fn is nil, and returns what it has read.
+// condition limits the rows unless it is empty.
+func ReadRows(ctx context.Context, q Queryer, t Table, condition string, args []any, fn func(row []any) error) (read Rows, err error) {
+	columns := strings.Join(t.Columns, ", ") // the names are those of the schema
+	query := "SELECT " + columns + " FROM " + t.Name + " " + condition
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return read, err
 	}
@@ -134,19 +136,21 @@ func (db *DB) insertRows(ctx context.Context, tx *sql.Tx, t Table, rows [][]any)
 		}
 		_, _ = values.WriteString(")")
 	}
-	into := t.Name + " (" + strings.Join(t.Columns, ", ") + ")" // the names are those of the schema
+	into := t.Name + " (" + strings.Join(t.Columns, ", ") + ")"                                   // the names are those of the schema
 	statement := "INSERT INTO " + into + " VALUES " + values.String() + " ON CONFLICT DO NOTHING" //nolint:gosec // see above
 	_, err := tx.ExecContext(ctx, statement, p...)
 	return err
 }
 
-// CopyRows copies the rows of a table to the table of the same name and columns in another database, except those whose
-// key it has, and returns all rows that it has read. It calls progress with their number from time to time.
-func (db *DB) CopyRows(ctx context.Context, from Table, target *DB, to Table, progress func(rows int64)) (read Rows, err error) {
+// TakeRows copies rows of a table, as ReadRows reads them, into the table of the same name and columns, except those
+// whose key it has, and returns all rows that it has read. It calls progress with their number from time to time.
+func (db *DB) TakeRows(
+	ctx context.Context, to Table, q Queryer, from Table, condition string, args []any, progress func(rows int64),
+) (read Rows, err error) {
 	var waiting [][]any
 	done := int64(0)
 	insert := func() error {
-		if err := target.InsertRows(ctx, to, waiting); err != nil {
+		if err := db.InsertRows(ctx, to, waiting); err != nil {
 			return err
 		}
 		done += int64(len(waiting))
@@ -154,7 +158,7 @@ func (db *DB) CopyRows(ctx context.Context, from Table, target *DB, to Table, pr
 		progress(done)
 		return nil
 	}
-	read, err = db.ReadRows(ctx, from, func(row []any) error {
+	read, err = ReadRows(ctx, q, from, condition, args, func(row []any) error {
 		if waiting = append(waiting, row); len(waiting) < rowsAtOnce {
 			return nil
 		}

@@ -54,20 +54,14 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 	}
 	var copied []CopiedTable
 	for i, table := range source {
-		rows, err := s.db.CopyRows(ctx, table, to.db, target[i], func(n int64) { progress(table.Name, n) })
+		rows, err := to.db.TakeRows(ctx, target[i], s.db.Reader(), table, "", nil, func(n int64) { progress(table.Name, n) })
 		if err != nil {
 			return nil, fmt.Errorf("copy %s: %w", table.Name, err)
 		}
 		copied = append(copied, CopiedTable{table.Name, rows})
 	}
-	for i, table := range target {
-		rows, err := to.db.ReadRows(ctx, table, nil)
-		if err == nil && rows != copied[i].Rows {
-			err = fmt.Errorf("the copy of %s has %d rows and differs; copy into an empty database", table.Name, rows.N)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := to.compare(ctx, target, copied); err != nil {
+		return nil, err
 	}
 	after, err := s.state(ctx)
 	if err == nil && after != before {
@@ -76,7 +70,68 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 	if err != nil {
 		return nil, err
 	}
-	return copied, to.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return copied, to.endCopy(ctx)
+}
+
+// compare returns an error if the tables do not have exactly the rows that were copied.
+func (s *Store) compare(ctx context.Context, tables []database.Table, copied []CopiedTable) error {
+	for i, table := range tables {
+		rows, err := database.ReadRows(ctx, s.db.Reader(), table, "", nil, nil)
+		if err == nil && rows != copied[i].Rows {
+			err = fmt.Errorf("the copy of %s has %d rows and differs; copy into an empty database", table.Name, rows.N)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExportAccount copies all rows of an account, as they are at one time, to another store, which is empty and was opened
+// with Options.Copying. That is an installation with only this account.
+func (s *Store) ExportAccount(ctx context.Context, accountID feedback.ID, to *Store) error {
+	source, err := s.copiedTables(ctx)
+	if err != nil {
+		return err
+	}
+	target, err := to.copiedTables(ctx)
+	if err != nil {
+		return err
+	}
+	if err := to.beginCopy(ctx, accountID, target); err != nil {
+		return err
+	}
+	var copied []CopiedTable
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		for i, table := range source {
+			condition, args := "WHERE account_id = $1", []any{accountID}
+			switch {
+			case table.Name == "installation":
+				condition, args = "", nil
+			case !slices.Contains(table.Columns, "account_id"): // such as secrets that sign the links of all accounts
+				copied = append(copied, CopiedTable{Name: table.Name})
+				continue
+			}
+			rows, err := to.db.TakeRows(ctx, target[i], tx, table, condition, args, func(int64) {})
+			if err != nil {
+				return fmt.Errorf("export %s: %w", table.Name, err)
+			}
+			copied = append(copied, CopiedTable{table.Name, rows})
+		}
+		return nil
+	})
+	if err == nil {
+		err = to.compare(ctx, target, copied)
+	}
+	if err != nil {
+		return err
+	}
+	return to.endCopy(ctx)
+}
+
+// endCopy marks a copy as complete.
+func (s *Store) endCopy(ctx context.Context) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM leases WHERE name = $1", copying)
 		return err
 	})

@@ -99,9 +99,17 @@ func (u *Uploads) checkWaiting(ctx context.Context, tx *sql.Tx, accountID feedba
 
 // Get returns the record of a file. It returns ErrUploadNotFound if there is none.
 func (u *Uploads) Get(ctx context.Context, accountID, id feedback.ID) (feedback.Upload, error) {
+	return u.get(ctx, accountID, id, "")
+}
+
+// GetOutside is Get for somebody who has the file's address. It also returns ErrUploadNotFound if the account is suspended.
+func (u *Uploads) GetOutside(ctx context.Context, accountID, id feedback.ID) (feedback.Upload, error) {
+	return u.get(ctx, accountID, id, " AND NOT EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)")
+}
+
+func (u *Uploads) get(ctx context.Context, accountID, id feedback.ID, condition string) (feedback.Upload, error) {
 	file, err := scan(u.db.Reader().QueryRowContext(ctx, "SELECT "+columns+" FROM uploads"+
-		" WHERE account_id = $1 AND id = $2"+
-		" AND NOT EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)", accountID, id))
+		" WHERE account_id = $1 AND id = $2"+condition, accountID, id))
 	return file, database.OrNotFound(err, feedback.ErrUploadNotFound)
 }
 
