@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,30 @@ func TestSuspended(t *testing.T) {
 			t.Errorf("the queue of an account that is on: %+v, %v", q, err)
 		}
 		r.one(0, "grace@example.com")
+	})
+}
+
+// TestSuspendedWhileSending: an account that is suspended while its mails are sent sends no further ones.
+func TestSuspendedWhileSending(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		for _, email := range []string{"ada@example.com", "grace@example.com"} {
+			id := r.wants(email, true)
+			r.none(0, "nothing has changed")
+			r.status(r.by, id, "planned")
+		}
+		var once sync.Once
+		r.server.Refuse(func(string, string) error {
+			once.Do(func() { r.suspend(true) })
+			return nil
+		})
+		if sent := r.after(settled); len(sent) != 1 {
+			t.Errorf("%d mails were sent, want the one that was being sent", len(sent))
+		}
+		r.suspend(false)
+		if sent := r.after(0); len(sent) != 1 {
+			t.Errorf("%d mails were sent when the account was resumed", len(sent))
+		}
 	})
 }
 

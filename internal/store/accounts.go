@@ -131,7 +131,7 @@ func (s *Store) DeleteAccount(
 	if err != nil {
 		return 0, files, err
 	}
-	// Background work that had begun may add rows to a table that is empty already, so it ends with a pass that finds none.
+	// It ends with a pass that finds no rows: background work that had begun may add some to a table that was empty.
 	for found := true; found; {
 		found = false
 		for _, table := range tables {
@@ -188,19 +188,13 @@ func (s *Store) accountTables(ctx context.Context) ([]database.Table, error) {
 	return tables, nil
 }
 
-// deleteRows deletes the rows of an account in a table, and returns how many there were.
+// deleteRows deletes some rows of an account in a table, and returns how many.
 func (s *Store) deleteRows(ctx context.Context, accountID feedback.ID, t database.Table) (rows int64, err error) {
 	key := strings.Join(t.Key, ", ")
 	statement := fmt.Sprintf("DELETE FROM %[1]s WHERE account_id = $1 AND (%[2]s) IN"+
 		" (SELECT %[2]s FROM %[1]s WHERE account_id = $1 LIMIT CAST($2 AS BIGINT))", t.Name, key)
-	for chunk := int64(s.db.PartRows()); ; {
-		var n int64
-		err := s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = database.Changed(ctx, tx, statement, accountID, chunk)
-			return err
-		})
-		if rows += n; err != nil || n < chunk {
-			return rows, err
-		}
-	}
+	return rows, s.db.WritePart(ctx, accountID, func(ctx context.Context, tx *sql.Tx) (err error) {
+		rows, err = database.Changed(ctx, tx, statement, accountID, s.db.PartRows())
+		return err
+	})
 }

@@ -422,6 +422,10 @@ func TestDeleteAccount(t *testing.T) {
 			t.Error("the row of a file is gone although its content is not")
 		}
 		broken = nil
+		if at.Name == "sqlite" { // background work adds a row to a table that is empty already
+			r.Exec("CREATE TRIGGER late AFTER DELETE ON webhooks BEGIN INSERT INTO set_aside (account_id, kind, subject, attempts, since," +
+				" tried_at, due_at, error) VALUES (OLD.account_id, 'follow', 'late', 1, 1, 1, 1, 'E'); END")
+		}
 		if err := deletes(); err != nil || len(files) > 0 {
 			t.Fatalf("%v, %d files are left", err, len(files))
 		}

@@ -70,7 +70,6 @@ func (s *Sender) claim(ctx context.Context, c candidate) (turn, bool, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		err = tx.QueryRowContext(ctx, `UPDATE webhooks SET fence = fence + 1, lease_until = $3, served_at = $4
 			WHERE account_id = $1 AND id = $2 AND state = 'on' AND due_at <= $4 AND (lease_until <= $4 OR lease_until > $5)
-				AND NOT EXISTS (SELECT 1 FROM accounts WHERE account_id = $1 AND suspended_at IS NOT NULL)
 			RETURNING fence`, c.accountID, c.id, feedback.At(now.Add(leaseTime)), feedback.At(now), feedback.At(now.Add(2*leaseTime))).
 			Scan(&t.fence)
 		if err != nil {
