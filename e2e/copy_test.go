@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +18,9 @@ import (
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	lite := storetest.SQLite(t)
+	if err := os.Chmod(lite.Folder, 0o700); err != nil { // otherwise, the service warns
+		t.Fatal(err)
+	}
 	program.AddOwner(t, lite)
 	p := program.Start(t, program.At(lite)...)
 	c := program.NewClient(t, p)
@@ -28,6 +32,14 @@ func TestCopy(t *testing.T) {
 	link := c.Want(t, "ok", "requests-status-link", session, program.Params{"id": idea}).URL
 	_, mine, _ := strings.Cut(link, "#")
 	titles := titlesOf(c.Want(t, "ok", "requests-list", session, program.Params{}).Requests)
+	used := fmt.Sprintf("the data folder %s is in use by another process of gatherkit (%d); stop it first", lite.Folder, p.PID)
+	for _, args := range [][]string{
+		append([]string{"serve"}, program.At(lite)...), {"copy", "--from=" + lite.Folder, "--data=" + t.TempDir()},
+	} {
+		if got := fail(t, nil, "", args...); got != used {
+			t.Errorf("gatherkit %q beside the service: %s", args, got)
+		}
+	}
 	p.Stop(t)
 
 	postgres := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}

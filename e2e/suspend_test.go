@@ -91,7 +91,7 @@ func TestSuspend(t *testing.T) {
 				"auth.invalid_credentials", "auth.invalid_credentials", "auth.invalid_credentials",
 			},
 			{"a token", operation("apps-list", token, program.Params{}), "ok", "auth.account_suspended", "ok"},
-			{"an invitation", operation("auth-check-invite", "", program.Params{"token": invitation}), "ok", "auth.link_not_found", "ok"},
+			{"an invitation", operation("auth-check-invite", "", program.Params{"token": invitation}), "ok", "auth.account_suspended", "ok"},
 			{"an API key", operation("widget-submit-request", app.APIKey, wish), "ok", "auth.account_suspended", "ok"},
 			{"a private link", operation("mine-list", "", program.Params{"token": mine}), "ok", "auth.account_suspended", "ok"},
 			{

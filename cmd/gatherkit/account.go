@@ -443,9 +443,10 @@ func (c *accountDeleteCommand) Run(p *program) error {
 		}
 		rows, removed, err := s.DeleteAccount(p.ctx, account.ID, remove)
 		switch {
+		case errors.Is(err, store.ErrNotSuspended) && size.SuspendedAt == nil:
+			return fmt.Errorf("the account %q is not suspended; run gatherkit account suspend, and wait a minute", account.Name)
 		case errors.Is(err, store.ErrNotSuspended):
-			return fmt.Errorf("the account %q must be suspended for a minute, so that nothing is in progress; run gatherkit account suspend first",
-				account.Name)
+			return err
 		case err != nil:
 			return fmt.Errorf("the account %q is deleted in part; run the command again to delete the rest: %w", account.Name, err)
 		}

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 
 	"gatherkit/internal/config"
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 )
 
@@ -47,15 +49,28 @@ func (c *copyCommand) Validate() error {
 // Run copies the database.
 func (c *copyCommand) Run(p *program) error {
 	return p.withExisting(c.source(), func(from *store.Store) error {
+		log := slog.New(slog.NewTextHandler(p.stderr, nil))
+		unlock, err := lockFolder(c.source(), log)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 		return p.with(c.Store, func(to *store.Store) error {
-			shown := ""
+			unlock, err := lockFolder(c.Store, log)
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			files := 0
 			copied, err := from.CopyTo(p.ctx, to, func(table string, rows int64) {
-				if shown != table || rows%500_000 == 0 {
-					_, _ = fmt.Fprintf(p.stderr, "copying %s: %d rows\n", table, rows)
+				if rows%500_000 == 0 {
+					_, _ = fmt.Fprintf(p.stderr, "%s: %d rows copied\n", table, rows)
 				}
-				shown = table
 			})
 			if err != nil {
+				return err
+			}
+			if err := from.EachFile(p.ctx, func(feedback.ID, feedback.Upload) error { files++; return nil }); err != nil {
 				return err
 			}
 			rows := int64(0)
@@ -66,6 +81,9 @@ func (c *copyCommand) Run(p *program) error {
 				}
 			}
 			p.printf("Copied %d rows of %d tables. Both databases have the same rows.\n", rows, len(copied))
+			if files > 0 {
+				p.printf("Attached files are not in the database: %d. Name their place with --uploads, and run gatherkit verify.\n", files)
+			}
 			return nil
 		}, func(o *store.Options) { o.Copying = true })
 	})

@@ -57,7 +57,13 @@ type program struct {
 	model          *kong.Application
 }
 
+// hangups gets a SIGHUP when the settings of serve are to be read again.
+var hangups = make(chan os.Signal, 1)
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		signal.Notify(hangups, syscall.SIGHUP) // before anything that takes time, because SIGHUP would end the process
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	keepPrivate()
 	// A second signal ends the program at once.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"reflect"
+	"slices"
+
+	"github.com/alecthomas/kong"
 
 	"gatherkit/internal/config"
 	"gatherkit/internal/database"
@@ -18,7 +20,7 @@ import (
 // not change, but the files do that variables with _FILE name.
 type reloader struct {
 	read    func() (config.Serve, error)
-	current config.Serve
+	current config.Serve // what applies
 	log     *slog.Logger
 	level   *slog.LevelVar
 	store   *store.Store
@@ -62,25 +64,48 @@ func (r *reloader) reload() error {
 			return fmt.Errorf("--smtp: %w", err)
 		}
 	}
-	before := r.current
-	if next.Database != before.Database {
+	if next.Database != r.current.Database {
 		switch err := r.store.SetLogin(string(next.Database)); {
 		case err == nil:
-			before.Database = next.Database
+			r.current.Database = next.Database
 		case !errors.Is(err, database.ErrOtherDatabase):
 			return fmt.Errorf("--database: %w", err)
 		}
 	}
 	if r.mails != nil && next.SMTP != "" {
 		r.mails.SetServer(server)
-		before.SMTP = next.SMTP
+		r.current.SMTP = next.SMTP
 	}
+	// The operator sees this line whatever the level was and is.
+	seen := max(slog.LevelInfo, r.current.Level(), next.Level())
 	r.level.Set(next.Level())
-	before.LogLevel = next.LogLevel
-	r.current = before
-	r.log.Info("reloaded the settings", "log_level", before.LogLevel)
-	if !reflect.DeepEqual(before, next) {
-		r.log.Warn("other settings have changed, too; restart the service to apply them")
+	r.current.LogLevel = next.LogLevel
+	r.log.Log(context.Background(), seen, "reloaded the settings", "log_level", next.LogLevel)
+	if others := differing(r.current, next); len(others) > 0 {
+		r.log.Log(context.Background(), max(slog.LevelWarn, seen), "settings have changed that apply only after a restart", "settings", others)
 	}
 	return nil
+}
+
+// differing returns the flags of settings that differ.
+func differing(a, b config.Serve) (flags []string) {
+	of := func(c *config.Serve) map[string]string {
+		values := map[string]string{}
+		parser, err := kong.New(c, config.Options()...)
+		if err != nil {
+			panic(err) // a struct tag of the settings is invalid
+		}
+		for _, flag := range parser.Model.Flags {
+			values["--"+flag.Name] = fmt.Sprintf("%+v", flag.Target.Interface())
+		}
+		return values
+	}
+	before := of(&a)
+	for flag, value := range of(&b) {
+		if before[flag] != value {
+			flags = append(flags, flag)
+		}
+	}
+	slices.Sort(flags)
+	return flags
 }

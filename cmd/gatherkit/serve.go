@@ -10,11 +10,9 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"gatherkit/internal/api"
@@ -65,11 +63,6 @@ type serving struct {
 func (p *program) serve(o *serving) (err error) {
 	c, log := o.Serve, o.log
 	tuneMemory()
-	hangups := make(chan os.Signal, 1)
-	if o.level != nil {
-		signal.Notify(hangups, syscall.SIGHUP)
-		defer signal.Stop(hangups)
-	}
 	metrics := newRegistry()
 	server, err := startServer(p.ctx, c, metrics, log)
 	if err != nil {
@@ -92,6 +85,11 @@ func (p *program) serve(o *serving) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(s.Explain(err), s.Close()) }()
+	unlock, err := lockFolder(c.Store, log)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 
 	sender := newSender(c, s, metrics)
 	mails, err := newMailSender(p.ctx, c, s, metrics)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -104,8 +105,8 @@ func scanAccountSize(r database.Row) (a AccountSize, err error) {
 	return a, err
 }
 
-// ErrNotSuspended says that an account is not suspended, or not long enough for all calls and background work in
-// progress to end.
+// ErrNotSuspended says that an account is not suspended, or not yet for long enough that all calls and background work
+// in progress have ended.
 var ErrNotSuspended = errors.New("the account is not suspended")
 
 // SuspendedFor is how long an account is suspended before it can be deleted.
@@ -121,8 +122,11 @@ func (s *Store) DeleteAccount(
 	if err != nil {
 		return 0, 0, err
 	}
-	if account.SuspendedAt == nil || account.SuspendedAt.Std().After(s.now().Add(-SuspendedFor)) {
+	if account.SuspendedAt == nil {
 		return 0, 0, ErrNotSuspended
+	}
+	if wait := SuspendedFor - s.now().Sub(account.SuspendedAt.Std()); wait > 0 {
+		return 0, 0, fmt.Errorf("%w long enough; try again in %.0f seconds", ErrNotSuspended, math.Ceil(wait.Seconds()))
 	}
 	if files, err = s.removeFiles(ctx, accountID, removeFile); err != nil {
 		return 0, files, err

@@ -17,7 +17,7 @@ var (
 	ErrNotEmpty   = errors.New("the database to copy to is not empty; name an empty one")
 	ErrOtherCopy  = errors.New("the database to copy to has a part of a copy of another database; name an empty one")
 	ErrChanged    = errors.New("something was written to the database while it was copied")
-	ErrIncomplete = errors.New("a copy into this database was interrupted; run gatherkit copy again, which continues it")
+	ErrIncomplete = errors.New("a copy into this database is not complete; if it was interrupted, run gatherkit copy again to continue it")
 )
 
 // copying is the name of the lease that a database has until a copy into it is complete. Its holder is the source.

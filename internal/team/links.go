@@ -100,13 +100,13 @@ func (t *Team) addLink(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b
 	return link, err
 }
 
-// Invitee returns the user of a link, or ErrJoinLinkNotFound.
+// Invitee returns the user of a link. It returns ErrJoinLinkNotFound or ErrSuspended if the link does not work.
 func (t *Team) Invitee(ctx context.Context, token string) (Invitee, error) {
 	return t.invitee(ctx, t.db.Reader(), token)
 }
 
-// invitee is Invitee. A link is invalid while the account is suspended, and if its creator has been removed or may no
-// longer manage the user. Otherwise, an admin could take over a user who has become an owner.
+// invitee is Invitee. A link is invalid if its creator has been removed or may no longer
+// manage the user. Otherwise, an admin could take over a user who has become an owner.
 func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i Invitee, err error) {
 	accountID, ok := feedback.ParseToken(feedback.JoinToken, token)
 	if !ok {
@@ -116,19 +116,24 @@ func (t *Team) invitee(ctx context.Context, q database.Queryer, token string) (i
 	var madeBy feedback.ID
 	var role sql.NullString // of the maker
 	i.Account.ID = accountID
-	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, l.made_by, m.role
+	var suspended bool
+	err = q.QueryRowContext(ctx, `SELECT u.id, u.email, u.name, u.role, u.password_hash = '', a.name, l.expires_at, l.made_by, m.role,
+			a.suspended_at IS NOT NULL
 		FROM join_links l
 		JOIN users u ON u.account_id = l.account_id AND u.id = l.user_id
 		LEFT JOIN users m ON m.account_id = l.account_id AND m.id = l.made_by
-		JOIN accounts a ON a.account_id = l.account_id AND a.suspended_at IS NULL
+		JOIN accounts a ON a.account_id = l.account_id
 		WHERE l.account_id = $1 AND l.token_hash = $2`, accountID, feedback.HashSecret(token)).
-		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, &madeBy, &role)
+		Scan(&i.ID, &i.Email, &i.Name, (*string)(&i.Role), &i.Invited, &i.Account.Name, &expires, &madeBy, &role, &suspended)
 	if feedback.UserOrCommand(madeBy) == feedback.Command() {
 		role.String = string(feedback.RoleOwner)
 	}
 	allowed := feedback.Role(role.String).Manages(i.Role)
 	if err == nil && (!sessions.ValidAt(t.now(), expires, inviteLife) || !allowed) || errors.Is(err, sql.ErrNoRows) {
 		return Invitee{}, feedback.ErrJoinLinkNotFound
+	}
+	if err == nil && suspended {
+		return Invitee{}, feedback.ErrSuspended
 	}
 	return i, err
 }
