@@ -33,7 +33,7 @@ func lockFolder(at config.Store, log *slog.Logger) (unlock func(), err error) {
 	if !locked {
 		holder, _ := os.ReadFile(path)           //nolint:gosec // in the operator's folder
 		pid := strings.TrimSpace(string(holder)) // is empty while the other process has just begun
-		return nil, fmt.Errorf("the data folder %s is in use by another process of gatherkit (%s); stop it first", at.Data, pid)
+		return func() {}, fmt.Errorf("the data folder %s is in use by another process of gatherkit (%s); stop it first", at.Data, pid)
 	}
 	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600) // says who has the lock, and is not needed for it
 	return func() { _ = lock.Unlock() }, nil

@@ -84,12 +84,11 @@ func (p *program) serve(o *serving) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(s.Explain(err), s.Close()) }()
-	unlock, err := lockFolder(c.Store, log)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	unlock := func() {}
+	defer func() {
+		err = errors.Join(s.Explain(err), s.Close())
+		unlock() // not before: another service may start then
+	}()
 
 	sender := newSender(c, s, metrics)
 	mails, err := newMailSender(p.ctx, c, s, metrics)
@@ -101,6 +100,9 @@ func (p *program) serve(o *serving) (err error) {
 		return err
 	}
 	warnOfFiles(p.ctx, c, files, log)
+	if unlock, err = lockFolder(c.Store, log); err != nil { // after the first write, whose error says more
+		return err
+	}
 	reload := &reloader{read: p.settings, current: c, log: log, level: o.level, store: s, mails: mails}
 	defer inBackground(s.Work, sender.Run, mails.Run,
 		func(ctx context.Context) { removeIncomplete(ctx, files, log) },

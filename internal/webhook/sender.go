@@ -148,8 +148,8 @@ func pause(ctx context.Context, d time.Duration) {
 // candidate is an endpoint that may need a delivery.
 type candidate struct{ accountID, id feedback.ID }
 
-// look returns the endpoints of all accounts that are not suspended that are due and not served, those that were served the
-// longest ago first. It ignores a lease that ends too far in the future, which comes from a wrong clock.
+// look returns the endpoints that are due and not served, of all accounts that are not suspended. Those that were served
+// the longest ago come first. It ignores a lease that ends too far in the future, which comes from a wrong clock.
 func (s *Sender) look(ctx context.Context) ([]candidate, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
