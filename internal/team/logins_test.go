@@ -178,6 +178,23 @@ func TestSessionLife(t *testing.T) {
 	})
 }
 
+// TestLoginWhileSuspended: a session that a login opens while its account is being suspended does not work, although
+// Suspend has ended the others before.
+func TestLoginWhileSuspended(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		_, tokens, err := r.Sessions.Open(ctx, ownerOf(r, account), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Exec("UPDATE accounts SET suspended_at = 1 WHERE account_id = $1", account.ID)
+		if _, err := r.Sessions.Of(ctx, tokens.Access); !errors.Is(err, feedback.ErrInvalidToken) {
+			t.Errorf("a session of a suspended account: %v", err)
+		}
+	})
+}
+
 // TestRefreshGrace: a spent refresh token yields its successor for 20 seconds, the
 // last moment included.
 func TestRefreshGrace(t *testing.T) {
