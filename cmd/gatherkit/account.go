@@ -42,6 +42,17 @@ func (p *program) findAccount(s *store.Store, named string) (feedback.Account, e
 	return account, err
 }
 
+// withAccount is withExisting for a command about one account.
+func (p *program) withAccount(at config.Store, named string, fn func(*store.Store, feedback.Account) error) error {
+	return p.withExisting(at, func(s *store.Store) error {
+		account, err := p.findAccount(s, named)
+		if err != nil {
+			return err
+		}
+		return fn(s, account)
+	})
+}
+
 // named explains the error of an act that gives an account a name.
 func named(err error, name string) error {
 	if errors.Is(err, team.ErrAccountExists) {
@@ -113,11 +124,7 @@ type accountShowCommand struct {
 
 // Run shows the account.
 func (c *accountShowCommand) Run(p *program) error {
-	return p.withExisting(c.Store, func(s *store.Store) error {
-		account, err := p.findAccount(s, c.Account)
-		if err != nil {
-			return err
-		}
+	return p.withAccount(c.Store, c.Account, func(s *store.Store, account feedback.Account) error {
 		a, err := s.AccountSize(p.ctx, account.ID)
 		if err != nil {
 			return err
@@ -297,11 +304,7 @@ func (c *accountRenameCommand) Run(p *program) error {
 	if !validName(name) {
 		return errors.New("the name of the account must have 1 to 100 characters, all on one line")
 	}
-	return p.withExisting(c.Store, func(s *store.Store) error {
-		account, err := p.findAccount(s, c.Account)
-		if err != nil {
-			return err
-		}
+	return p.withAccount(c.Store, c.Account, func(s *store.Store, account feedback.Account) error {
 		if err := s.Team.Rename(p.ctx, account.ID, name); err != nil {
 			return named(err, name)
 		}
@@ -317,11 +320,7 @@ type accountSuspendCommand struct {
 
 // Run suspends the account.
 func (c *accountSuspendCommand) Run(p *program) error {
-	return p.withExisting(c.Store, func(s *store.Store) error {
-		account, err := p.findAccount(s, c.Account)
-		if err != nil {
-			return err
-		}
+	return p.withAccount(c.Store, c.Account, func(s *store.Store, account feedback.Account) error {
 		changed, err := s.Team.Suspend(p.ctx, account.ID)
 		switch {
 		case err != nil:
@@ -343,11 +342,7 @@ type accountResumeCommand struct {
 
 // Run resumes the account.
 func (c *accountResumeCommand) Run(p *program) error {
-	return p.withExisting(c.Store, func(s *store.Store) error {
-		account, err := p.findAccount(s, c.Account)
-		if err != nil {
-			return err
-		}
+	return p.withAccount(c.Store, c.Account, func(s *store.Store, account feedback.Account) error {
 		changed, err := s.Team.Resume(p.ctx, account.ID)
 		switch {
 		case err != nil:
@@ -468,11 +463,7 @@ type appRotateKeyCommand struct {
 
 // Run rotates the key.
 func (c *appRotateKeyCommand) Run(p *program) error {
-	return p.withExisting(c.Store, func(s *store.Store) error {
-		account, err := p.findAccount(s, c.Account)
-		if err != nil {
-			return err
-		}
+	return p.withAccount(c.Store, c.Account, func(s *store.Store, account feedback.Account) error {
 		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, store.MaxApps)
 		if err != nil {
 			return err

@@ -37,30 +37,13 @@ type CopiedTable struct {
 // returns ErrNotEmpty or ErrOtherCopy if the other database has other rows, and ErrChanged if this one was written to
 // meanwhile.
 func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table string, rows int64)) ([]CopiedTable, error) {
-	source, err := s.copiedTables(ctx)
-	if err != nil {
-		return nil, err
-	}
-	target, err := to.copiedTables(ctx)
-	if err != nil {
-		return nil, err
-	}
 	before, err := s.state(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := to.beginCopy(ctx, before.id, target); err != nil {
-		return nil, err
-	}
-	var copied []CopiedTable
-	for i, table := range source {
-		rows, err := to.db.TakeRows(ctx, target[i], s.db.Reader(), table, "", nil, func(n int64) { progress(table.Name, n) })
-		if err != nil {
-			return nil, fmt.Errorf("copy %s: %w", table.Name, err)
-		}
-		copied = append(copied, CopiedTable{table.Name, rows})
-	}
-	if err := to.compare(ctx, target, copied); err != nil {
+	everything := func(database.Table) (string, []any, bool) { return "", nil, true }
+	copied, err := s.copyRows(ctx, s.db.Reader(), to, before.id, everything, progress)
+	if err != nil {
 		return nil, err
 	}
 	after, err := s.state(ctx)
@@ -71,6 +54,57 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 		return nil, err
 	}
 	return copied, to.endCopy(ctx)
+}
+
+// ExportAccount copies all rows of an account, as they are at one time, to another store, which is empty and was opened
+// with Options.Copying. That is an installation with only this account.
+func (s *Store) ExportAccount(ctx context.Context, accountID feedback.ID, to *Store) error {
+	ofAccount := func(t database.Table) (string, []any, bool) {
+		if t.Name == "installation" {
+			return "", nil, true
+		}
+		// The other tables without accounts have, for example, the secrets that sign the links of all accounts.
+		return "WHERE account_id = $1", []any{accountID}, slices.Contains(t.Columns, "account_id")
+	}
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		_, err := s.copyRows(ctx, tx, to, accountID, ofAccount, func(string, int64) {})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return to.endCopy(ctx)
+}
+
+// copyRows copies rows that q reads, and compares them. of returns the condition for the rows of a table, and whether
+// any are copied. source tells different sources apart.
+func (s *Store) copyRows(
+	ctx context.Context, q database.Queryer, to *Store, source feedback.ID,
+	of func(database.Table) (condition string, args []any, some bool), progress func(table string, rows int64),
+) ([]CopiedTable, error) {
+	tables, err := s.copiedTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	target, err := to.copiedTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := to.beginCopy(ctx, source, target); err != nil {
+		return nil, err
+	}
+	var copied []CopiedTable
+	for i, table := range tables {
+		var rows database.Rows
+		if condition, args, some := of(table); some {
+			rows, err = to.db.TakeRows(ctx, target[i], q, table, condition, args, func(n int64) { progress(table.Name, n) })
+			if err != nil {
+				return nil, fmt.Errorf("copy %s: %w", table.Name, err)
+			}
+		}
+		copied = append(copied, CopiedTable{table.Name, rows})
+	}
+	return copied, to.compare(ctx, target, copied)
 }
 
 // compare returns an error if the tables do not have exactly the rows that were copied.
@@ -85,48 +119,6 @@ func (s *Store) compare(ctx context.Context, tables []database.Table, copied []C
 		}
 	}
 	return nil
-}
-
-// ExportAccount copies all rows of an account, as they are at one time, to another store, which is empty and was opened
-// with Options.Copying. That is an installation with only this account.
-func (s *Store) ExportAccount(ctx context.Context, accountID feedback.ID, to *Store) error {
-	source, err := s.copiedTables(ctx)
-	if err != nil {
-		return err
-	}
-	target, err := to.copiedTables(ctx)
-	if err != nil {
-		return err
-	}
-	if err := to.beginCopy(ctx, accountID, target); err != nil {
-		return err
-	}
-	var copied []CopiedTable
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		for i, table := range source {
-			condition, args := "WHERE account_id = $1", []any{accountID}
-			switch {
-			case table.Name == "installation":
-				condition, args = "", nil
-			case !slices.Contains(table.Columns, "account_id"): // such as secrets that sign the links of all accounts
-				copied = append(copied, CopiedTable{Name: table.Name})
-				continue
-			}
-			rows, err := to.db.TakeRows(ctx, target[i], tx, table, condition, args, func(int64) {})
-			if err != nil {
-				return fmt.Errorf("export %s: %w", table.Name, err)
-			}
-			copied = append(copied, CopiedTable{table.Name, rows})
-		}
-		return nil
-	})
-	if err == nil {
-		err = to.compare(ctx, target, copied)
-	}
-	if err != nil {
-		return err
-	}
-	return to.endCopy(ctx)
 }
 
 // endCopy marks a copy as complete.
