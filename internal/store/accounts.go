@@ -118,14 +118,15 @@ const SuspendedFor = time.Minute
 func (s *Store) DeleteAccount(
 	ctx context.Context, accountID feedback.ID, removeFile func(context.Context, feedback.ID) error,
 ) (rows, files int64, err error) {
-	account, err := s.AccountSize(ctx, accountID)
+	var since *feedback.Time
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT suspended_at FROM accounts WHERE account_id = $1", accountID).Scan(&since)
 	if err != nil {
 		return 0, 0, err
 	}
-	if account.SuspendedAt == nil {
+	if since == nil {
 		return 0, 0, ErrNotSuspended
 	}
-	if wait := SuspendedFor - s.now().Sub(account.SuspendedAt.Std()); wait > 0 {
+	if wait := SuspendedFor - s.now().Sub(since.Std()); wait > 0 {
 		return 0, 0, fmt.Errorf("%w long enough; try again in %.0f seconds", ErrNotSuspended, math.Ceil(wait.Seconds()))
 	}
 	if files, err = s.removeFiles(ctx, accountID, removeFile); err != nil {
