@@ -170,6 +170,12 @@ func TestReload(t *testing.T) {
 			}
 			return n > 0 && program.Answers(t, m.process.URL+"/readyz")
 		})
+		more := u.Query()
+		more.Set("connect_timeout", "9")
+		u.RawQuery = more.Encode()
+		write("DATABASE", u.String())
+		hangUp()
+		logged(`"msg":"settings have changed that apply only after a restart","settings":["--database","--submit-rate"]`)
 		m.process.Stop(t)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -89,20 +90,20 @@ func (r *reloader) reload() error {
 
 // differing returns the flags of settings that differ.
 func differing(a, b config.Serve) (flags []string) {
-	of := func(c *config.Serve) map[string]string {
-		values := map[string]string{}
+	of := func(c *config.Serve) map[string]any {
+		values := map[string]any{}
 		parser, err := kong.New(c, config.Options()...)
 		if err != nil {
 			panic(err) // a struct tag of the settings is invalid
 		}
 		for _, flag := range parser.Model.Flags {
-			values["--"+flag.Name] = fmt.Sprintf("%+v", flag.Target.Interface())
+			values["--"+flag.Name] = flag.Target.Interface()
 		}
 		return values
 	}
 	before := of(&a)
 	for flag, value := range of(&b) {
-		if before[flag] != value {
+		if !reflect.DeepEqual(before[flag], value) { // a database does not print all of its URL
 			flags = append(flags, flag)
 		}
 	}

@@ -71,6 +71,23 @@ func splitPassword(address string) (without, password string, err error) {
 	return u.String(), password, nil
 }
 
+// withoutLogin returns a URL without its user and password.
+func withoutLogin(address string) (string, error) {
+	address, _, err := splitPassword(address)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	u.User = nil
+	query := u.Query()
+	query.Del("user")
+	u.RawQuery = query.Encode()
+	return u.String(), nil
+}
+
 // copyTo copies one state of the database. It needs its own connection: readers refuse the
 // statement, and the writer would make others wait.
 func (db *DB) copyTo(ctx context.Context, file string) error {

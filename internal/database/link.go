@@ -74,18 +74,22 @@ func (db *DB) SetLogin(url string) error {
 	if db.link == nil {
 		return ErrOtherDatabase
 	}
-	before, err := parsePostgres(db.url)
+	config, err := parsePostgres(url)
 	if err != nil {
 		return err
 	}
-	after, err := parsePostgres(url)
+	before, err := withoutLogin(db.url)
 	if err != nil {
 		return err
 	}
-	if before.Host != after.Host || before.Port != after.Port || before.Database != after.Database {
+	after, err := withoutLogin(url)
+	if err != nil {
+		return err
+	}
+	if before != after {
 		return ErrOtherDatabase
 	}
-	db.link.login.Store(&login{after.User, after.Password})
+	db.link.login.Store(&login{config.User, config.Password})
 	return nil
 }
 
