@@ -348,7 +348,8 @@ func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"serve", "demo", "account list", "account show", "account create", "account rename", "account suspend", "account resume",
 		"account export", "account delete", "user add", "user list", "user role",
-		"user set-password", "user remove", "app rotate-key", "backup", "copy", "verify", "status", "recount", "migrate",
+		"user set-password", "user remove", "people find", "people export", "people rectify", "people erase", "app rotate-key",
+		"backup", "copy", "verify", "status", "recount", "migrate",
 		"distribute", "login", "api", "healthcheck", "completion", "man", "version",
 	} {
 		if !regexp.MustCompile(`(?m)^  ` + command + `\b`).MatchString(all) {

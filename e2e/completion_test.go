@@ -23,7 +23,8 @@ var completions = []struct {
 }{
 	{"gatherkit ser", []string{"serve"}},
 	{"gatherkit ", []string{
-		"serve", "demo", "account", "user", "app", "backup", "copy", "verify", "status", "recount", "migrate", "distribute", "mail-test",
+		"serve", "demo", "account", "user", "people", "app", "backup", "copy", "verify", "status", "recount", "migrate", "distribute",
+		"mail-test",
 		"login", "api", "healthcheck", "completion", "man", "version", "help",
 	}},
 	{"gatherkit -", []string{"--help", "--version"}},

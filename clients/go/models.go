@@ -408,6 +408,72 @@ func (e Participation) Valid() bool {
 	}
 }
 
+// Defines values for PeopleEraseParamsMode.
+const (
+	PeopleEraseParamsModeAnonymise PeopleEraseParamsMode = "anonymise"
+	PeopleEraseParamsModeDelete    PeopleEraseParamsMode = "delete"
+)
+
+// Valid indicates whether the value is a known member of the PeopleEraseParamsMode enum.
+func (e PeopleEraseParamsMode) Valid() bool {
+	switch e {
+	case PeopleEraseParamsModeAnonymise:
+		return true
+	case PeopleEraseParamsModeDelete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PersonMentionField.
+const (
+	PersonMentionFieldComment     PersonMentionField = "comment"
+	PersonMentionFieldDescription PersonMentionField = "description"
+	PersonMentionFieldHeldComment PersonMentionField = "held_comment"
+	PersonMentionFieldTitle       PersonMentionField = "title"
+	PersonMentionFieldVote        PersonMentionField = "vote"
+)
+
+// Valid indicates whether the value is a known member of the PersonMentionField enum.
+func (e PersonMentionField) Valid() bool {
+	switch e {
+	case PersonMentionFieldComment:
+		return true
+	case PersonMentionFieldDescription:
+		return true
+	case PersonMentionFieldHeldComment:
+		return true
+	case PersonMentionFieldTitle:
+		return true
+	case PersonMentionFieldVote:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PersonRecordKind.
+const (
+	PersonRecordKindBlock   PersonRecordKind = "block"
+	PersonRecordKindMail    PersonRecordKind = "mail"
+	PersonRecordKindSession PersonRecordKind = "session"
+)
+
+// Valid indicates whether the value is a known member of the PersonRecordKind enum.
+func (e PersonRecordKind) Valid() bool {
+	switch e {
+	case PersonRecordKindBlock:
+		return true
+	case PersonRecordKindMail:
+		return true
+	case PersonRecordKindSession:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PortalAccess.
 const (
 	PortalAccessLink     PortalAccess = "link"
@@ -1542,6 +1608,51 @@ const (
 func (e PeopleBlocked200JSONResponseBodyOk) Valid() bool {
 	switch e {
 	case PeopleBlocked200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PeopleErase200JSONResponseBodyOk.
+const (
+	PeopleErase200JSONResponseBodyOkTrue PeopleErase200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the PeopleErase200JSONResponseBodyOk enum.
+func (e PeopleErase200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case PeopleErase200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PeopleFind200JSONResponseBodyOk.
+const (
+	PeopleFind200JSONResponseBodyOkTrue PeopleFind200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the PeopleFind200JSONResponseBodyOk enum.
+func (e PeopleFind200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case PeopleFind200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PeopleRectify200JSONResponseBodyOk.
+const (
+	PeopleRectify200JSONResponseBodyOkTrue PeopleRectify200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the PeopleRectify200JSONResponseBodyOk enum.
+func (e PeopleRectify200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case PeopleRectify200JSONResponseBodyOkTrue:
 		return true
 	default:
 		return false
@@ -3471,7 +3582,7 @@ type Facets struct {
 // Failure defines model for Failure.
 type Failure struct {
 	Error struct {
-		// Code <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable.
+		// Code <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, people.more_than_expected, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable.
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
@@ -3915,6 +4026,125 @@ type PeopleBlockedResult struct {
 	People []BlockedPerson `json:"people"`
 }
 
+// PeopleEraseParams defines model for PeopleEraseParams.
+type PeopleEraseParams struct {
+	// Cursor next_cursor of the previous call, with the same parameters.
+	Cursor *string `json:"cursor,omitempty"`
+
+	// Email The address of the person. Case does not matter.
+	Email *string `json:"email,omitempty"`
+
+	// Expected How many records people-find counted. If there are more, a call fails before it changes them.
+	Expected int64 `json:"expected"`
+
+	// ExternalID The id of the person in your product. Send it, too, if you know both: what has only one of them is found by it alone.
+	ExternalID *string `json:"external_id,omitempty"`
+
+	// Mode anonymise: requests, votes and comments stay and count, but nothing says whose they are. delete: votes and comments are deleted, and the requests behind which nobody else is.
+	Mode PeopleEraseParamsMode `json:"mode"`
+}
+
+// PeopleEraseParamsMode anonymise: requests, votes and comments stay and count, but nothing says whose they are. delete: votes and comments are deleted, and the requests behind which nobody else is.
+type PeopleEraseParamsMode string
+
+// PeopleEraseResult defines model for PeopleEraseResult.
+type PeopleEraseResult struct {
+	// Comments Held ones too.
+	Comments int64 `json:"comments"`
+
+	// DeletedRequests With delete: how many of the requests were deleted.
+	DeletedRequests int64 `json:"deleted_requests"`
+
+	// Kept With delete: requests that stay without the person, because others voted for them, wrote on them or are merged into them. Read whether their texts say who it was.
+	Kept []string `json:"kept"`
+
+	// NextCursor Send it as cursor to continue; empty if the data is erased.
+	NextCursor string `json:"next_cursor"`
+
+	// Records Sessions and blocks on portals.
+	Records int64 `json:"records"`
+
+	// Requests How many were changed or deleted.
+	Requests int64 `json:"requests"`
+	Votes    int64 `json:"votes"`
+}
+
+// PeopleFindParams defines model for PeopleFindParams.
+type PeopleFindParams struct {
+	// Cursor next_cursor of the previous call, with the same parameters.
+	Cursor *string `json:"cursor,omitempty"`
+
+	// Email The address of the person. Case does not matter.
+	Email *string `json:"email,omitempty"`
+
+	// ExternalID The id of the person in your product. Send it, too, if you know both: what has only one of them is found by it alone.
+	ExternalID *string `json:"external_id,omitempty"`
+
+	// Name Texts that contain this name are listed in mentions, too. It does not identify the person: several people may have the same name.
+	Name *string `json:"name,omitempty"`
+}
+
+// PeopleFindResult defines model for PeopleFindResult.
+type PeopleFindResult struct {
+	// Comments What the person wrote on portals and in the widget.
+	Comments nullable.Nullable[[]Comment] `json:"comments"`
+
+	// Count How many records of this answer people-erase changes. The sum of all answers is its parameter expected.
+	Count int64 `json:"count"`
+
+	// HeldComments Comments that wait until the team releases them.
+	HeldComments nullable.Nullable[[]HeldComment] `json:"held_comments"`
+
+	// Mentions Texts that contain the address or the name, whoever wrote them. Erasing the person does not change them.
+	Mentions nullable.Nullable[[]PersonMention] `json:"mentions"`
+
+	// NextCursor Send it as cursor to continue the search; empty if it is complete. An answer can be empty although more follow.
+	NextCursor string `json:"next_cursor"`
+
+	// Records What else is stored about the person.
+	Records nullable.Nullable[[]PersonRecord] `json:"records"`
+
+	// Requests What the person submitted, in all boxes.
+	Requests nullable.Nullable[[]Request] `json:"requests"`
+
+	// Votes Votes of the person. The vote of a submitter is not listed while nobody else has voted.
+	Votes nullable.Nullable[[]Vote] `json:"votes"`
+}
+
+// PeopleRectifyParams defines model for PeopleRectifyParams.
+type PeopleRectifyParams struct {
+	// Cursor next_cursor of the previous call, with the same parameters.
+	Cursor *string `json:"cursor,omitempty"`
+
+	// Email The address of the person. Case does not matter.
+	Email *string `json:"email,omitempty"`
+
+	// ExternalID The id of the person in your product. Send it, too, if you know both: what has only one of them is found by it alone.
+	ExternalID *string `json:"external_id,omitempty"`
+
+	// NewEmail Replaces the address wherever one is stored. E-mail about requests ends; the new address is asked whether it wants some.
+	NewEmail *string `json:"new_email,omitempty"`
+
+	// NewName Replaces the name wherever one is stored.
+	NewName *string `json:"new_name,omitempty"`
+}
+
+// PeopleRectifyResult defines model for PeopleRectifyResult.
+type PeopleRectifyResult struct {
+	// Comments Held ones too.
+	Comments int64 `json:"comments"`
+
+	// NextCursor Send it as cursor to continue; empty if everything is corrected.
+	NextCursor string `json:"next_cursor"`
+
+	// Records Sessions and blocks on portals.
+	Records int64 `json:"records"`
+
+	// Requests How many were changed or deleted.
+	Requests int64 `json:"requests"`
+	Votes    int64 `json:"votes"`
+}
+
 // PeopleUnblockParams defines model for PeopleUnblockParams.
 type PeopleUnblockParams struct {
 	// AppID The app.
@@ -3931,6 +4161,36 @@ type Person struct {
 	Name       nullable.Nullable[string] `json:"name"`
 	Verified   bool                      `json:"verified"`
 }
+
+// PersonMention defines model for PersonMention.
+type PersonMention struct {
+	// CommentID The comment; null for a text of the request or of a vote.
+	CommentID nullable.Nullable[openapi_types.UUID] `json:"comment_id"`
+	Field     PersonMentionField                    `json:"field"`
+	RequestID openapi_types.UUID                    `json:"request_id"`
+}
+
+// PersonMentionField defines model for PersonMention.Field.
+type PersonMentionField string
+
+// PersonRecord defines model for PersonRecord.
+type PersonRecord struct {
+	AppID openapi_types.UUID `json:"app_id"`
+
+	// At For mail and block: since when. For session: until when.
+	At         time.Time                 `json:"at"`
+	Email      nullable.Nullable[string] `json:"email"`
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+	Kind       PersonRecordKind          `json:"kind"`
+	Name       nullable.Nullable[string] `json:"name"`
+
+	// State For mail: asked, confirmed, stopped or bounced. Of addresses that are stopped or bounced, only a hash is stored.
+	State    string `json:"state"`
+	Verified bool   `json:"verified"`
+}
+
+// PersonRecordKind defines model for PersonRecord.Kind.
+type PersonRecordKind string
 
 // PortalAccess Who can open a portal.
 type PortalAccess string
@@ -5966,6 +6226,15 @@ type PeopleBlock200JSONResponseBodyOk bool
 // PeopleBlocked200JSONResponseBodyOk defines parameters for PeopleBlocked.
 type PeopleBlocked200JSONResponseBodyOk bool
 
+// PeopleErase200JSONResponseBodyOk defines parameters for PeopleErase.
+type PeopleErase200JSONResponseBodyOk bool
+
+// PeopleFind200JSONResponseBodyOk defines parameters for PeopleFind.
+type PeopleFind200JSONResponseBodyOk bool
+
+// PeopleRectify200JSONResponseBodyOk defines parameters for PeopleRectify.
+type PeopleRectify200JSONResponseBodyOk bool
+
 // PeopleUnblock200JSONResponseBodyOk defines parameters for PeopleUnblock.
 type PeopleUnblock200JSONResponseBodyOk bool
 
@@ -6292,6 +6561,15 @@ type PeopleBlockJSONRequestBody = PeopleBlockParams
 
 // PeopleBlockedJSONRequestBody defines body for PeopleBlocked for application/json ContentType.
 type PeopleBlockedJSONRequestBody = AppIDParams
+
+// PeopleEraseJSONRequestBody defines body for PeopleErase for application/json ContentType.
+type PeopleEraseJSONRequestBody = PeopleEraseParams
+
+// PeopleFindJSONRequestBody defines body for PeopleFind for application/json ContentType.
+type PeopleFindJSONRequestBody = PeopleFindParams
+
+// PeopleRectifyJSONRequestBody defines body for PeopleRectify for application/json ContentType.
+type PeopleRectifyJSONRequestBody = PeopleRectifyParams
 
 // PeopleUnblockJSONRequestBody defines body for PeopleUnblock for application/json ContentType.
 type PeopleUnblockJSONRequestBody = PeopleUnblockParams

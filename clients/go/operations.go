@@ -319,6 +319,24 @@ func (c *Client) PeopleBlocked(ctx context.Context, in AppIDParams) (PeopleBlock
 	return call[AppIDParams, PeopleBlockedResult](ctx, c, "people-blocked", in, false)
 }
 
+// PeopleErase calls people-erase: Erase what is stored about a person.
+// Needs an access token with the role admin or above.
+func (c *Client) PeopleErase(ctx context.Context, in PeopleEraseParams) (PeopleEraseResult, error) {
+	return call[PeopleEraseParams, PeopleEraseResult](ctx, c, "people-erase", in, false)
+}
+
+// PeopleFind calls people-find: Find what is stored about a person, and the texts that mention them.
+// Needs an access token with the role admin or above.
+func (c *Client) PeopleFind(ctx context.Context, in PeopleFindParams) (PeopleFindResult, error) {
+	return call[PeopleFindParams, PeopleFindResult](ctx, c, "people-find", in, false)
+}
+
+// PeopleRectify calls people-rectify: Correct the name or the e-mail address of a person everywhere.
+// Needs an access token with the role admin or above.
+func (c *Client) PeopleRectify(ctx context.Context, in PeopleRectifyParams) (PeopleRectifyResult, error) {
+	return call[PeopleRectifyParams, PeopleRectifyResult](ctx, c, "people-rectify", in, false)
+}
+
 // PeopleUnblock calls people-unblock: Let somebody take part in an app's portal again.
 // Needs an access token with the role member or above.
 func (c *Client) PeopleUnblock(ctx context.Context, in PeopleUnblockParams) (BlockedResult, error) {
@@ -776,6 +794,15 @@ func (c *Client) WidgetReply(ctx context.Context, in WidgetReplyParams) (ReplyRe
 // Needs an app's API key in the header X-API-Key.
 func (c *Client) WidgetRequest(ctx context.Context, in IdeaParams) (IdeaResult, error) {
 	return call[IdeaParams, IdeaResult](ctx, c, "widget-request", in, false)
+}
+
+// WidgetRequestAll returns the items of all pages of widget-request.
+func (c *Client) WidgetRequestAll(ctx context.Context, in IdeaParams) iter.Seq2[Remark, error] {
+	return all(in, func(in *IdeaParams) ([]Remark, bool, error) {
+		page, err := call[IdeaParams, IdeaResult](ctx, c, "widget-request", *in, true)
+		in.Cursor = &page.NextCursor
+		return page.Comments, page.HasMore, err
+	})
 }
 
 // WidgetSimilarRequests calls widget-similar-requests: Find the requests that the app shares and that are similar to a text.

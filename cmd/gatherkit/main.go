@@ -29,6 +29,7 @@ type commands struct {
 	Demo        demoCommand        `cmd:"" help:"Serve an example with sample data, and print API calls to try."`
 	Account     accountCommand     `cmd:"" help:"List, create, rename, suspend and delete accounts."`
 	User        userCommand        `cmd:"" help:"Add, list and remove users, and set roles and passwords."`
+	People      peopleCommand      `cmd:"" help:"Find, export, correct and erase what is stored about a person."`
 	App         appCommand         `cmd:"" help:"Rotate the API keys of apps."`
 	Backup      backupCommand      `cmd:"" help:"Copy the database and the attached files to a folder, even while the service is running."`
 	Copy        copyCommand        `cmd:"" help:"Copy a database into an empty one, such as from SQLite to PostgreSQL, while no service uses them."`

@@ -132,3 +132,13 @@ func Last(ctx context.Context, q database.Queryer, accountID feedback.ID) (last 
 	err = q.QueryRowContext(ctx, "SELECT last FROM account_seq WHERE account_id = $1", accountID).Scan(&last)
 	return last, database.OrNotFound(err, nil)
 }
+
+// Redact replaces the fields of an entry by those that are left of them.
+func Redact(ctx context.Context, tx *sql.Tx, accountID feedback.ID, number int64, before, after map[string]any) error {
+	was, is, err := diffText(feedback.Change{Before: before, After: after})
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE changes SET before = $3, after = $4 WHERE account_id = $1 AND seq = $2", accountID, number, was, is)
+	return err
+}

@@ -50,9 +50,13 @@ func (e *Event) describeAudit() string {
 	case PortalLinkRotated:
 		return "replaced the link to the portal of " + app + "; the old link no longer works"
 	case PersonBlocked:
-		return fmt.Sprintf("blocked %v on the portal of %s", quoted(e.After["person"]), app)
+		return fmt.Sprintf("blocked %v on the portal of %s", somebody(e.After["person"]), app)
 	case PersonUnblocked:
-		return fmt.Sprintf("unblocked %v on the portal of %s", quoted(e.Before["person"]), app)
+		return fmt.Sprintf("unblocked %v on the portal of %s", somebody(e.Before["person"]), app)
+	case PersonErased:
+		return e.describePerson("erased")
+	case PersonRectified:
+		return e.describePerson("corrected")
 	case TokenCreated:
 		return fmt.Sprintf("created %s with the scope %v", e.describeToken(e.After), e.After["scope"])
 	case TokenRevoked:
@@ -113,6 +117,23 @@ func (e *Event) describeUser() string {
 		return "set the password of " + now
 	}
 	return ""
+}
+
+// somebody returns what the log calls a person. It may have been erased.
+func somebody(label any) any {
+	if label == nil {
+		return "somebody"
+	}
+	return quoted(label)
+}
+
+// describePerson describes an erasure or a rectification. An entry about a request has no counts.
+func (e *Event) describePerson(done string) string {
+	if e.After["requests"] == nil {
+		return done + " the data of a person"
+	}
+	return fmt.Sprintf("%s the data of a person (requests: %v, votes: %v, comments: %v)",
+		done, e.After["requests"], e.After["votes"], e.After["comments"])
 }
 
 // describeToken returns a token as the audit log shows it. Its user is named if somebody else revoked it.

@@ -50,6 +50,8 @@ const (
 	PortalLinkRotated    ChangeKind = "app.portal_link_rotated"
 	PersonBlocked        ChangeKind = "person.blocked"
 	PersonUnblocked      ChangeKind = "person.unblocked"
+	PersonErased         ChangeKind = "person.erased"
+	PersonRectified      ChangeKind = "person.rectified"
 	EntryCreated         ChangeKind = "entry.created"
 	EntryUpdated         ChangeKind = "entry.updated"
 	EntryPublished       ChangeKind = "entry.published"
@@ -83,7 +85,8 @@ func ChangeKinds() []ChangeKind {
 		UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
 		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted, PortalLinkRotated,
-		PersonBlocked, PersonUnblocked, EntryCreated, EntryUpdated, EntryPublished, EntryUnpublished, EntryDeleted,
+		PersonBlocked, PersonUnblocked, PersonErased, PersonRectified,
+		EntryCreated, EntryUpdated, EntryPublished, EntryUnpublished, EntryDeleted,
 		RequestCreated, RequestUpdated, RequestDeleted, RequestRestored, RequestReleased, RequestBlocked, RequestPurged, RequestRecounted,
 		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted,
 		CommentReleased, CommentBlocked, LinkAdded, LinkRemoved,

@@ -183,6 +183,8 @@ var (
 	ErrNotQuarantined = newError(409, "requests.not_quarantined",
 		"The request is not in quarantine; use requests-delete to move it to the bin.")
 
+	ErrMoreThanExpected = newError(409, "people.more_than_expected",
+		"There is more about this person than expected; this call changed nothing, so check what people-find returns now.")
 	ErrCountMismatch = newError(409, "requests.count_mismatch",
 		"The filter matches a different number of requests than expected; nothing was changed.")
 
@@ -212,7 +214,7 @@ func Codes() []*Error {
 		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyApps, ErrTooManyViews,
 		ErrTooManyTemplates, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks,
 		ErrPositionAhead, ErrIdempotencyMismatch, ErrNothingAsked, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
-		ErrCountMismatch, ErrMerged, ErrQuarantined, ErrNotQuarantined,
+		ErrCountMismatch, ErrMoreThanExpected, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
 		ErrRateLimited, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,

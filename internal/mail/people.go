@@ -161,6 +161,36 @@ func (m *Mail) Suppress(ctx context.Context, accountID feedback.ID, email string
 	return n, err
 }
 
+// Known returns what mail stores about an address: the state of its mail about requests, for each app.
+func (m *Mail) Known(ctx context.Context, accountID feedback.ID, email string) ([]feedback.PersonRecord, error) {
+	return database.All(ctx, m.db.Reader(), func(r database.Row) (k feedback.PersonRecord, err error) {
+		k.Kind, k.Email = feedback.MailRecord, &email
+		err = r.Scan(&k.AppID, &k.State, &k.At)
+		return k, err
+	}, "SELECT app_id, state, state_at FROM mail_people WHERE account_id = $1 AND address = $2 ORDER BY app_id", accountID, addressOf(email))
+}
+
+// Forget deletes what mail stores about an address, with all that waits for it. It keeps the hash of an address that
+// must get no mail. It does not change which requests ask for mail.
+func Forget(ctx context.Context, tx *sql.Tx, accountID feedback.ID, email string) error {
+	people, err := database.All(ctx, tx, func(r database.Row) (p person, err error) {
+		p.accountID, p.address = accountID, addressOf(email)
+		return p, r.Scan(&p.appID)
+	}, "SELECT app_id FROM mail_people WHERE account_id = $1 AND address = $2", accountID, addressOf(email))
+	for _, p := range people {
+		for _, statement := range []string{
+			"DELETE FROM mails" + ofPerson,
+			"DELETE FROM mail_follows" + ofPerson,
+			"DELETE FROM mail_people" + ofPerson + " AND state NOT IN ('stopped', 'bounced')",
+		} {
+			if err == nil {
+				_, err = tx.ExecContext(ctx, statement, p.key()...)
+			}
+		}
+	}
+	return err
+}
+
 // RemoveRequests deletes what mail knows of requests, which are removed for good in the same transaction, and of
 // the people who follow no others.
 func RemoveRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {

@@ -101,7 +101,7 @@ var areaTitles = map[string]string{
 	"mine":      "Private links",
 	"requests":  "Feature requests",
 	"portal":    "Portal",
-	"people":    "People on portals",
+	"people":    "People",
 	"entries":   "Changelog",
 	"events":    "Events",
 	"tags":      "Tags",

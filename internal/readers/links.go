@@ -126,3 +126,14 @@ func (w Person) Asked(ctx context.Context, tx *sql.Tx, requestID feedback.ID) (y
 		w.App.AccountID, requestID, w.Reader).Scan(&yes)
 	return yes, err
 }
+
+// Forget ends the links of a reader whose person is erased, and forgets what the reader has seen.
+func Forget(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, reader feedback.Reader) error {
+	for _, table := range []string{"status_links", "readers"} {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE account_id = $1 AND app_id = $2 AND reader = $3",
+			accountID, appID, reader); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -200,7 +200,7 @@ func (s *Store) castRows(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 		adds = later
 	}
 	for _, c := range removals {
-		if err := s.removeVote(ctx, tx, accountID, c.by, c.root, c.Person); err != nil {
+		if err := s.removeVote(ctx, tx, accountID, c.by, c.root, c.Person.Key()); err != nil {
 			return err
 		}
 		c.votes = c.root.Votes

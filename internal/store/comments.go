@@ -129,18 +129,24 @@ func (s *Store) DeleteComment(
 		if err := check(c); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM comments WHERE account_id = $1 AND request_id = $2 AND id = $3",
-			accountID, requestID, id)
-		if err != nil {
-			return err
-		}
-		if err := mentions.RemoveComment(ctx, tx, accountID, requestID, id); err != nil {
-			return err
-		}
-		return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), commentEffect{more: -1, gone: &c}, feedback.Change{
-			Kind: feedback.CommentDeleted, Actor: by,
-			Before: map[string]any{"comment_id": id, "author_id": c.Author.ID, "visibility": c.Visibility, "body": c.Body},
-		})
+		return s.removeComment(ctx, tx, accountID, by, r, c, c.Body)
+	})
+}
+
+// removeComment deletes a comment, and logs the text.
+func (s *Store) removeComment(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r feedback.Request, c feedback.Comment, text any,
+) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM comments WHERE account_id = $1 AND request_id = $2 AND id = $3", accountID, r.ID, c.ID)
+	if err != nil {
+		return err
+	}
+	if err := mentions.RemoveComment(ctx, tx, accountID, r.ID, c.ID); err != nil {
+		return err
+	}
+	return s.countComments(ctx, tx, accountID, r, feedback.At(s.now()), commentEffect{more: -1, gone: &c}, feedback.Change{
+		Kind: feedback.CommentDeleted, Actor: by,
+		Before: map[string]any{"comment_id": c.ID, "author_id": c.Author.ID, "visibility": c.Visibility, "body": text},
 	})
 }
 

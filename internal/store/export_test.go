@@ -29,6 +29,12 @@ const RecountChunk = recountChunk
 // CountAhead has all votes counted before the transactions that need their numbers.
 func (s *Store) CountAhead() { s.countedAtOnce = -1 }
 
+// PersonTables is how many tables are searched for people.
+var PersonTables = len(personTables)
+
+// SmallParts makes parts of searches for people that read n rows at most.
+func (s *Store) SmallParts(n int) { s.tracesAtOnce = n }
+
 // CountedAtOnce is how many votes a transaction counts itself, and MaxTallied how often votes are counted ahead for one.
 const (
 	CountedAtOnce = countedAtOnce

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -99,6 +100,7 @@ type Store struct {
 	log  *slog.Logger
 
 	countedAtOnce int64
+	tracesAtOnce  int // see readTraces; no limit outside of tests
 
 	submits *batch.Batcher[feedback.ID, Submission, submitted]
 	casts   *batch.Batcher[feedback.ID, vote, vote]
@@ -147,6 +149,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, countedAtOnce: countedAtOnce,
+		tracesAtOnce: math.MaxInt,
 	}
 	if !o.Copying {
 		if err := s.checkCopied(ctx); err != nil {
@@ -196,6 +199,9 @@ func (s *Store) Stats() database.Stats {
 	stats.Queued += s.submits.Queued() + s.casts.Queued()
 	return stats
 }
+
+// NewID returns an id that nothing has.
+func (s *Store) NewID() feedback.ID { return s.ids.New() }
 
 // Submissions returns how many submissions this process has received.
 func (s *Store) Submissions() int64 { return s.arrived.Load() }

@@ -49,10 +49,10 @@ func (s *Store) WidgetVote(ctx context.Context, app feedback.App, b Ballot) (int
 	return s.cast(ctx, app.AccountID, vote{Ballot: b, by: feedback.Actor{Kind: feedback.ByAPIKey, ID: &app.ID}, app: &app})
 }
 
-// removeVote removes all votes of a person that count for a request, which is not merged. It sets the votes and the
+// removeVote removes all votes of the person with a key that count for a request, which is not merged. It sets the votes and the
 // heat that are left.
 func (s *Store) removeVote(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r *feedback.Request, p feedback.Person,
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, r *feedback.Request, person string,
 ) error {
 	var given feedback.Time
 	left, leave, leaveRoot := map[feedback.ID]int64{}, map[feedback.ID]int64{}, map[string]bool{}
@@ -73,7 +73,7 @@ func (s *Store) removeVote(
 			OR (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id = votes.request_id`+others+`) IS NOT NULL,
 			(SELECT 1 FROM requests q WHERE q.account_id = $1 AND q.id IN `+countingHere+` AND q.reader = votes.reader LIMIT 1) IS NOT NULL
 			OR (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.request_id IN `+countingHere+others+") IS NOT NULL",
-		accountID, r.ID, p.Key())
+		accountID, r.ID, person)
 	if err != nil || len(ids) == 0 {
 		return err
 	}

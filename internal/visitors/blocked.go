@@ -3,6 +3,7 @@ package visitors
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -57,4 +58,20 @@ func (v *Visitors) Blocked(ctx context.Context, accountID, appID feedback.ID) ([
 		return b, err
 	}, "SELECT person, email, name, external_id, verified, blocked_at FROM blocked_people"+
 		" WHERE account_id = $1 AND app_id = $2 ORDER BY blocked_at DESC, person LIMIT CAST($3 AS BIGINT)", accountID, appID, MaxBlocked)
+}
+
+// RenameBlocked changes what is known of a person who is blocked. If the person is blocked under the new key, too, one
+// block is left.
+func RenameBlocked(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, key string, p feedback.Person) error {
+	if p.Key() != key {
+		if err := Check(ctx, tx, accountID, appID, p.Key()); errors.Is(err, feedback.ErrBlocked) {
+			_, _, err := Unblock(ctx, tx, accountID, appID, key)
+			return err
+		} else if err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE blocked_people SET person = $4, email = $5, name = $6, external_id = $7, verified = $8"+
+		" WHERE account_id = $1 AND app_id = $2 AND person = $3", accountID, appID, key, p.Key(), p.Email, p.Name, p.ExternalID, p.Verified)
+	return err
 }

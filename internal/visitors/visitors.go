@@ -216,3 +216,43 @@ func (v *Visitors) Sweep(ctx context.Context, accountID feedback.ID) error {
 		" (SELECT token_hash FROM visitor_tokens WHERE account_id = $1 AND expires_at <= $2 LIMIT $3)",
 		accountID, feedback.At(v.now()), sweep.Chunk)
 }
+
+// Known is what is stored about somebody who takes part in portals: a session, or a block.
+type Known struct {
+	feedback.PersonRecord
+	Hash []byte // of the token of a session
+	Key  string // of the person
+}
+
+// Sessions returns up to limit sessions and one-time addresses of an account, by the hashes of their tokens, after one.
+func Sessions(ctx context.Context, q database.Queryer, accountID feedback.ID, after []byte, limit int) ([]Known, error) {
+	return database.All(ctx, q, func(r database.Row) (k Known, err error) {
+		k.Kind, k.Verified = feedback.SessionRecord, true
+		err = r.Scan(&k.Hash, &k.Key, &k.AppID, &k.Email, &k.Name, &k.ExternalID, &k.At)
+		return k, err
+	}, "SELECT token_hash, person, app_id, email, name, external_id, expires_at FROM visitor_tokens"+
+		" WHERE account_id = $1 AND token_hash > $2 ORDER BY token_hash LIMIT CAST($3 AS BIGINT)", accountID, after, limit)
+}
+
+// Blocks returns up to limit people who are blocked on the portals of an account, by apps and their keys, after one.
+func Blocks(ctx context.Context, q database.Queryer, accountID, afterApp feedback.ID, after string, limit int) ([]Known, error) {
+	return database.All(ctx, q, func(r database.Row) (k Known, err error) {
+		k.Kind = feedback.BlockRecord
+		err = r.Scan(&k.Key, &k.AppID, &k.Email, &k.Name, &k.ExternalID, &k.Verified, &k.At)
+		return k, err
+	}, "SELECT person, app_id, email, name, external_id, verified, blocked_at FROM blocked_people WHERE account_id = $1"+
+		" AND (app_id, person) > ($2, $3) ORDER BY app_id, person LIMIT CAST($4 AS BIGINT)", accountID, afterApp, after, limit)
+}
+
+// EndSession deletes a session or a one-time address by the hash of its token.
+func EndSession(ctx context.Context, tx *sql.Tx, accountID feedback.ID, hash []byte) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM visitor_tokens WHERE account_id = $1 AND token_hash = $2", accountID, hash)
+	return err
+}
+
+// RenameSession changes what a session says of its person.
+func RenameSession(ctx context.Context, tx *sql.Tx, accountID feedback.ID, hash []byte, p feedback.Person) error {
+	_, err := tx.ExecContext(ctx, "UPDATE visitor_tokens SET email = $3, name = $4 WHERE account_id = $1 AND token_hash = $2",
+		accountID, hash, p.Email, p.Name)
+	return err
+}

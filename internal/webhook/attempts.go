@@ -224,3 +224,20 @@ func (w *Webhooks) pruneWhere(ctx context.Context, accountID, id feedback.ID, co
 		}
 	}
 }
+
+// forgetTexts makes the log of deliveries forget what was sent and answered.
+const forgetTexts = "UPDATE webhook_attempts SET payload = NULL, response = NULL WHERE account_id = $1"
+
+// ForgetRequests makes the logs of deliveries forget what was sent about requests.
+func ForgetRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
+	p := database.Parameters{accountID}
+	_, err := tx.ExecContext(ctx, forgetTexts+" AND request_id IN ("+database.List(&p, ids)+")", p...)
+	return err
+}
+
+// ForgetBatches makes the logs of deliveries forget what was sent about several events at once, which may be of several
+// requests.
+func ForgetBatches(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
+	_, err := tx.ExecContext(ctx, forgetTexts+" AND events > 1", accountID)
+	return err
+}

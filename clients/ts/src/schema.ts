@@ -864,6 +864,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/people-erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase what is stored about a person
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["people-erase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/people-find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find what is stored about a person, and the texts that mention them
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["people-find"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/people-rectify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct the name or the e-mail address of a person everywhere
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["people-rectify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/people-unblock": {
         parameters: {
             query?: never;
@@ -3135,7 +3195,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, people.more_than_expected, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -3586,6 +3646,116 @@ export interface components {
             /** @description Those blocked last first, at most 200. */
             people: components["schemas"]["BlockedPerson"][];
         };
+        PeopleEraseParams: {
+            /** @description next_cursor of the previous call, with the same parameters. */
+            cursor?: string;
+            /** @description The address of the person. Case does not matter. */
+            email?: string;
+            /**
+             * Format: int64
+             * @description How many records people-find counted. If there are more, a call fails before it changes them.
+             */
+            expected: number;
+            /** @description The id of the person in your product. Send it, too, if you know both: what has only one of them is found by it alone. */
+            external_id?: string;
+            /**
+             * @description anonymise: requests, votes and comments stay and count, but nothing says whose they are. delete: votes and comments are deleted, and the requests behind which nobody else is.
+             * @enum {string}
+             */
+            mode: "anonymise" | "delete";
+        };
+        PeopleEraseResult: {
+            /**
+             * Format: int64
+             * @description Held ones too.
+             */
+            comments: number;
+            /**
+             * Format: int64
+             * @description With delete: how many of the requests were deleted.
+             */
+            deleted_requests: number;
+            /** @description With delete: requests that stay without the person, because others voted for them, wrote on them or are merged into them. Read whether their texts say who it was. */
+            kept: string[];
+            /** @description Send it as cursor to continue; empty if the data is erased. */
+            next_cursor: string;
+            /**
+             * Format: int64
+             * @description Sessions and blocks on portals.
+             */
+            records: number;
+            /**
+             * Format: int64
+             * @description How many were changed or deleted.
+             */
+            requests: number;
+            /** Format: int64 */
+            votes: number;
+        };
+        PeopleFindParams: {
+            /** @description next_cursor of the previous call, with the same parameters. */
+            cursor?: string;
+            /** @description The address of the person. Case does not matter. */
+            email?: string;
+            /** @description The id of the person in your product. Send it, too, if you know both: what has only one of them is found by it alone. */
+            external_id?: string;
+            /** @description Texts that contain this name are listed in mentions, too. It does not identify the person: several people may have the same name. */
+            name?: string;
+        };
+        PeopleFindResult: {
+            /** @description What the person wrote on portals and in the widget. */
+            comments: components["schemas"]["Comment"][] | null;
+            /**
+             * Format: int64
+             * @description How many records of this answer people-erase changes. The sum of all answers is its parameter expected.
+             */
+            count: number;
+            /** @description Comments that wait until the team releases them. */
+            held_comments: components["schemas"]["HeldComment"][] | null;
+            /** @description Texts that contain the address or the name, whoever wrote them. Erasing the person does not change them. */
+            mentions: components["schemas"]["PersonMention"][] | null;
+            /** @description Send it as cursor to continue the search; empty if it is complete. An answer can be empty although more follow. */
+            next_cursor: string;
+            /** @description What else is stored about the person. */
+            records: components["schemas"]["PersonRecord"][] | null;
+            /** @description What the person submitted, in all boxes. */
+            requests: components["schemas"]["Request"][] | null;
+            /** @description Votes of the person. The vote of a submitter is not listed while nobody else has voted. */
+            votes: components["schemas"]["Vote"][] | null;
+        };
+        PeopleRectifyParams: {
+            /** @description next_cursor of the previous call, with the same parameters. */
+            cursor?: string;
+            /** @description The address of the person. Case does not matter. */
+            email?: string;
+            /** @description The id of the person in your product. Send it, too, if you know both: what has only one of them is found by it alone. */
+            external_id?: string;
+            /** @description Replaces the address wherever one is stored. E-mail about requests ends; the new address is asked whether it wants some. */
+            new_email?: string;
+            /** @description Replaces the name wherever one is stored. */
+            new_name?: string;
+        };
+        PeopleRectifyResult: {
+            /**
+             * Format: int64
+             * @description Held ones too.
+             */
+            comments: number;
+            /** @description Send it as cursor to continue; empty if everything is corrected. */
+            next_cursor: string;
+            /**
+             * Format: int64
+             * @description Sessions and blocks on portals.
+             */
+            records: number;
+            /**
+             * Format: int64
+             * @description How many were changed or deleted.
+             */
+            requests: number;
+            /** Format: int64 */
+            votes: number;
+        };
         PeopleUnblockParams: {
             /**
              * Format: uuid
@@ -3599,6 +3769,34 @@ export interface components {
             email: string | null;
             external_id: string | null;
             name: string | null;
+            verified: boolean;
+        };
+        PersonMention: {
+            /**
+             * Format: uuid
+             * @description The comment; null for a text of the request or of a vote.
+             */
+            comment_id: string | null;
+            /** @enum {string} */
+            field: "title" | "description" | "comment" | "held_comment" | "vote";
+            /** Format: uuid */
+            request_id: string;
+        };
+        PersonRecord: {
+            /** Format: uuid */
+            app_id: string;
+            /**
+             * Format: date-time
+             * @description For mail and block: since when. For session: until when.
+             */
+            at: string;
+            email: string | null;
+            external_id: string | null;
+            /** @enum {string} */
+            kind: "mail" | "session" | "block";
+            name: string | null;
+            /** @description For mail: asked, confirmed, stopped or bounced. Of addresses that are stopped or bounced, only a hash is stored. */
+            state: string;
             verified: boolean;
         };
         /**
@@ -5412,8 +5610,16 @@ export type Moderation = components['schemas']['Moderation'];
 export type Participation = components['schemas']['Participation'];
 export type PeopleBlockParams = components['schemas']['PeopleBlockParams'];
 export type PeopleBlockedResult = components['schemas']['PeopleBlockedResult'];
+export type PeopleEraseParams = components['schemas']['PeopleEraseParams'];
+export type PeopleEraseResult = components['schemas']['PeopleEraseResult'];
+export type PeopleFindParams = components['schemas']['PeopleFindParams'];
+export type PeopleFindResult = components['schemas']['PeopleFindResult'];
+export type PeopleRectifyParams = components['schemas']['PeopleRectifyParams'];
+export type PeopleRectifyResult = components['schemas']['PeopleRectifyResult'];
 export type PeopleUnblockParams = components['schemas']['PeopleUnblockParams'];
 export type Person = components['schemas']['Person'];
+export type PersonMention = components['schemas']['PersonMention'];
+export type PersonRecord = components['schemas']['PersonRecord'];
 export type PortalAccess = components['schemas']['PortalAccess'];
 export type PortalChange = components['schemas']['PortalChange'];
 export type PortalCheckParams = components['schemas']['PortalCheckParams'];
@@ -9025,6 +9231,251 @@ export interface operations {
                         /** @enum {boolean} */
                         ok: true;
                         result: components["schemas"]["PeopleBlockedResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "people-erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "mode": "anonymise",
+                 *       "expected": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["PeopleEraseParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "requests": 1,
+                     *         "votes": 1,
+                     *         "comments": 0,
+                     *         "records": 0,
+                     *         "deleted_requests": 0,
+                     *         "kept": [],
+                     *         "next_cursor": ""
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["PeopleEraseResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "people-find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PeopleFindParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "requests": [
+                     *           {
+                     *             "id": "019b76da-a800-7299-84c5-7089f92476b8",
+                     *             "app_id": "019b76da-a800-7ab9-8f43-517f23dc868f",
+                     *             "title": "Dark mode",
+                     *             "description": "For the night.",
+                     *             "status": "opened",
+                     *             "submitter": {
+                     *               "email": "ada@example.com",
+                     *               "name": "Ada",
+                     *               "external_id": null,
+                     *               "verified": false
+                     *             },
+                     *             "tags": [],
+                     *             "votes": 1,
+                     *             "comments": 0,
+                     *             "assignee_id": null,
+                     *             "merged_into_id": null,
+                     *             "hidden": false,
+                     *             "eta": null,
+                     *             "attachments": [],
+                     *             "metadata": {
+                     *               "page": "https://example.com/settings"
+                     *             },
+                     *             "source": "widget",
+                     *             "version": 1,
+                     *             "created_at": "2026-01-01T00:00:01.000Z",
+                     *             "updated_at": "2026-01-01T00:00:01.000Z",
+                     *             "reply_at": null
+                     *           }
+                     *         ],
+                     *         "votes": [
+                     *           {
+                     *             "request_id": "019b76da-a800-7a7b-8ade-7c42bcc63562",
+                     *             "email": "Ada@example.com",
+                     *             "name": "Ada",
+                     *             "external_id": null,
+                     *             "verified": false,
+                     *             "source": "dashboard",
+                     *             "created_at": "2026-01-01T00:00:03.000Z",
+                     *             "why": "Each month."
+                     *           }
+                     *         ],
+                     *         "comments": [],
+                     *         "held_comments": [],
+                     *         "records": [],
+                     *         "mentions": [
+                     *           {
+                     *             "request_id": "019b76da-a800-7a7b-8ade-7c42bcc63562",
+                     *             "comment_id": "019b76da-a800-7d04-8d83-40cb87051ddd",
+                     *             "field": "comment"
+                     *           }
+                     *         ],
+                     *         "count": 2,
+                     *         "next_cursor": ""
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["PeopleFindResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    "people-rectify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "new_email": "augusta@example.com",
+                 *       "new_name": "Augusta Ada King"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PeopleRectifyParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "requests": 1,
+                     *         "votes": 1,
+                     *         "comments": 0,
+                     *         "records": 0,
+                     *         "next_cursor": ""
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["PeopleRectifyResult"];
                     };
                 };
             };

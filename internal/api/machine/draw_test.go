@@ -49,7 +49,8 @@ var drawn = []string{
 	"requests-status-link", "requests-revoke-links", "digest-get", "digest-set", "mail-status", "mail-suppress",
 	"entries-create", "entries-create", "entries-update", "entries-update", "entries-publish", "entries-publish", "entries-publish",
 	"widget-comment", "widget-comment", "widget-comment", "comments-held", "comments-held", "comments-release", "comments-block",
-	"people-block", "people-block", "people-blocked", "people-unblock", "people-unblock", "portal-check", "portal-rotate-link",
+	"people-block", "people-block", "people-blocked", "people-unblock", "people-unblock",
+	"people-find", "people-erase", "people-rectify", "portal-check", "portal-rotate-link",
 	"widget-portal-link", "votes-discard", "widget-board", "widget-board", "widget-request", "widget-request",
 	"entries-unpublish", "entries-get", "entries-get", "entries-list", "entries-list", "entries-delete", "widget-entries", "widget-entries",
 }

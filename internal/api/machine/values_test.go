@@ -27,7 +27,8 @@ func (m *machine) value(c aCall, name string) any {
 		return nil
 	}
 	for _, of := range []func(aCall, string) (any, bool){
-		m.portalValue, m.entryValue, m.readerValue, m.webhookValue, m.mailValue, m.teamValue, m.tokenValue, m.eventValue, m.mentionValue,
+		m.portalValue, m.entryValue, m.readerValue, m.webhookValue, m.mailValue, m.strangerValue, m.teamValue, m.tokenValue, m.eventValue,
+		m.mentionValue,
 		m.idValue, m.fileValue, m.linkValue, m.filterValue, m.requestValue, m.setValue, m.personValue, m.appValue, m.loginValue,
 	} {
 		if v, ok := of(c, name); ok {
