@@ -4168,6 +4168,9 @@ type PersonMention struct {
 	CommentID nullable.Nullable[openapi_types.UUID] `json:"comment_id"`
 	Field     PersonMentionField                    `json:"field"`
 	RequestID openapi_types.UUID                    `json:"request_id"`
+
+	// Title Of the request.
+	Title string `json:"title"`
 }
 
 // PersonMentionField defines model for PersonMention.Field.

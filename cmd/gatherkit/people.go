@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
@@ -78,18 +79,18 @@ func (c *peopleFindCommand) Run(p *program) error {
 				p.printf("  %s\n", printable(name))
 			}
 		}
-		if len(found.Mentions) > 0 {
-			p.printf("Texts that mention the person:\n")
-			for _, m := range found.Mentions {
-				p.printf("  request %s, %s", m.RequestID, m.Field)
-				if m.CommentID != nil {
-					p.printf(" %s", m.CommentID)
-				}
-				p.printf("\n")
-			}
-		}
+		p.printMentions(found.Mentions)
 		return nil
 	})
+}
+
+func (p *program) printMentions(mentions []feedback.PersonMention) {
+	if len(mentions) > 0 {
+		p.printf("Texts that mention the person:\n")
+	}
+	for _, m := range mentions {
+		p.printf("  %s of the request %s (%s)\n", strings.ReplaceAll(m.Field, "_", " "), printable(m.Title), m.RequestID)
+	}
 }
 
 type peopleExportCommand struct {
@@ -256,11 +257,10 @@ func (c *peopleEraseCommand) Run(p *program) error {
 		for _, id := range kept {
 			p.printf("The request %s stays without the person, because others are behind it.\n", id)
 		}
-		for _, m := range found.Mentions {
-			if !slices.Contains(kept, m.RequestID) {
-				p.printf("A text may still mention the person: request %s, %s.\n", m.RequestID, m.Field)
-			}
+		if found, err = p.findPerson(s, account, who, ""); err != nil {
+			return err
 		}
+		p.printMentions(found.Mentions)
 		p.printf("Attached files are deleted within an hour. Backups contain the person until you delete them.\n")
 		return nil
 	})

@@ -121,6 +121,7 @@ type Result struct {
 	URL          string
 	Secret       string
 	Token        struct{ ID string }
+	Comment      struct{ ID string }
 	NextCursor   string `json:"next_cursor"`
 	TotalCount   int    `json:"total_count"`
 	TotalExact   bool   `json:"total_exact"`

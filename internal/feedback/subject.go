@@ -51,6 +51,7 @@ func (p Person) Erased(salt ID) Person {
 // PersonMention is a text that mentions a person.
 type PersonMention struct {
 	RequestID ID     `json:"request_id" format:"uuid"`
+	Title     string `json:"title" doc:"Of the request."`
 	CommentID *ID    `json:"comment_id" format:"uuid" doc:"The comment; null for a text of the request or of a vote."`
 	Field     string `json:"field" enum:"title,description,comment,held_comment,vote"`
 }

@@ -135,6 +135,9 @@ func (s *Store) FindPerson(
 		}
 		return true
 	})
+	if err == nil {
+		err = s.setTitles(ctx, accountID, f.Mentions)
+	}
 	if err == nil && next == nil && who.Email != "" {
 		var records []feedback.PersonRecord
 		records, err = s.Mail.Known(ctx, accountID, who.Email)
@@ -142,6 +145,31 @@ func (s *Store) FindPerson(
 	}
 	f.Next = next
 	return f, err
+}
+
+// setTitles sets the titles of the requests with the texts.
+func (s *Store) setTitles(ctx context.Context, accountID feedback.ID, mentions []feedback.PersonMention) error {
+	titles := map[feedback.ID]string{}
+	for _, m := range mentions {
+		titles[m.RequestID] = ""
+	}
+	for _, piece := range database.Powers(slices.Collect(maps.Keys(titles))) {
+		p := database.Parameters{accountID}
+		_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
+			var id feedback.ID
+			var title string
+			err = r.Scan(&id, &title)
+			titles[id] = title
+			return none, err
+		}, "SELECT id, title FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
+		if err != nil {
+			return err
+		}
+	}
+	for i := range mentions {
+		mentions[i].Title = titles[mentions[i].RequestID]
+	}
+	return nil
 }
 
 // Count returns how many of the records an erasure changes.

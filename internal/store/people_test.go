@@ -231,7 +231,7 @@ func TestFindPerson(t *testing.T) {
 			if want := "[Own Alone Merged] 4 2 1 [session block mail] 12"; got != want {
 				t.Errorf("in parts of %d rows: %s, want %s", rows, got, want)
 			}
-			want := []feedback.PersonMention{{RequestID: k.other.ID, CommentID: &mention.ID, Field: "comment"}}
+			want := []feedback.PersonMention{{RequestID: k.other.ID, Title: "Other", CommentID: &mention.ID, Field: "comment"}}
 			if !cmp.Equal(all.Mentions, want) {
 				t.Errorf("in parts of %d rows, it is mentioned in %+v", rows, all.Mentions)
 			}

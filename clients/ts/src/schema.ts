@@ -3781,6 +3781,8 @@ export interface components {
             field: "title" | "description" | "comment" | "held_comment" | "vote";
             /** Format: uuid */
             request_id: string;
+            /** @description Of the request. */
+            title: string;
         };
         PersonRecord: {
             /** Format: uuid */
@@ -9398,6 +9400,7 @@ export interface operations {
                      *         "mentions": [
                      *           {
                      *             "request_id": "019b76da-a800-7a7b-8ade-7c42bcc63562",
+                     *             "title": "Export as CSV",
                      *             "comment_id": "019b76da-a800-7d04-8d83-40cb87051ddd",
                      *             "field": "comment"
                      *           }
