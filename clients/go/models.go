@@ -3970,8 +3970,8 @@ type MineListResult struct {
 	NextCursor string `json:"next_cursor"`
 
 	// PrimaryColor The color of the app's widget.
-	PrimaryColor string                    `json:"primary_color"`
-	Requests     nullable.Nullable[[]Mine] `json:"requests"`
+	PrimaryColor string `json:"primary_color"`
+	Requests     []Mine `json:"requests"`
 
 	// Unread As in widget-news, before this call.
 	Unread int64 `json:"unread"`
@@ -4087,28 +4087,28 @@ type PeopleFindParams struct {
 // PeopleFindResult defines model for PeopleFindResult.
 type PeopleFindResult struct {
 	// Comments What the person wrote on portals and in the widget.
-	Comments nullable.Nullable[[]Comment] `json:"comments"`
+	Comments []Comment `json:"comments"`
 
 	// Count How many records of this answer people-erase changes. The sum of all answers is its parameter expected.
 	Count int64 `json:"count"`
 
 	// HeldComments Comments that wait until the team releases them.
-	HeldComments nullable.Nullable[[]HeldComment] `json:"held_comments"`
+	HeldComments []HeldComment `json:"held_comments"`
 
 	// Mentions Texts that contain the address or the name, whoever wrote them. Erasing the person does not change them.
-	Mentions nullable.Nullable[[]PersonMention] `json:"mentions"`
+	Mentions []PersonMention `json:"mentions"`
 
 	// NextCursor Send it as cursor to continue the search; empty if it is complete. An answer can be empty although more follow.
 	NextCursor string `json:"next_cursor"`
 
 	// Records What else is stored about the person.
-	Records nullable.Nullable[[]PersonRecord] `json:"records"`
+	Records []PersonRecord `json:"records"`
 
 	// Requests What the person submitted, in all boxes.
-	Requests nullable.Nullable[[]Request] `json:"requests"`
+	Requests []Request `json:"requests"`
 
 	// Votes Votes of the person. The vote of a submitter is not listed while nobody else has voted.
-	Votes nullable.Nullable[[]Vote] `json:"votes"`
+	Votes []Vote `json:"votes"`
 }
 
 // PeopleRectifyParams defines model for PeopleRectifyParams.
@@ -4278,10 +4278,10 @@ type PortalCheckResult struct {
 	LinkCreatedAt nullable.Nullable[time.Time] `json:"link_created_at"`
 
 	// Statuses For each status that the app shares: how many requests the portal would show, and how many are hidden.
-	Statuses nullable.Nullable[[]CheckedStatus] `json:"statuses"`
+	Statuses []CheckedStatus `json:"statuses"`
 
 	// WithAddress The latest requests of these whose title or description contains an e-mail address, or that have a public comment of the team that does; at most 50.
-	WithAddress nullable.Nullable[[]CheckedText] `json:"with_address"`
+	WithAddress []CheckedText `json:"with_address"`
 }
 
 // PortalLinkResult defines model for PortalLinkResult.

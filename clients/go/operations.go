@@ -301,6 +301,15 @@ func (c *Client) MineList(ctx context.Context, in MineListParams) (MineListResul
 	return call[MineListParams, MineListResult](ctx, c, "mine-list", in, false)
 }
 
+// MineListAll returns the items of all pages of mine-list.
+func (c *Client) MineListAll(ctx context.Context, in MineListParams) iter.Seq2[Mine, error] {
+	return all(in, func(in *MineListParams) ([]Mine, bool, error) {
+		page, err := call[MineListParams, MineListResult](ctx, c, "mine-list", *in, true)
+		in.Cursor = &page.NextCursor
+		return page.Requests, page.HasMore, err
+	})
+}
+
 // MineReply calls mine-reply: Answer a public comment on a request of a private link.
 // Needs no credentials.
 func (c *Client) MineReply(ctx context.Context, in MineReplyParams) (ReplyResult, error) {

@@ -135,8 +135,7 @@ func fixNullable(record reflect.Type, schema *huma.Schema) {
 	if record == nil || record.Kind() != reflect.Struct {
 		return
 	}
-	for i := range record.NumField() {
-		field := record.Field(i)
+	for _, field := range reflect.VisibleFields(record) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property := schema.Properties[name]
 		if property == nil {

@@ -3585,7 +3585,7 @@ export interface components {
             next_cursor: string;
             /** @description The color of the app's widget. */
             primary_color: string;
-            requests: components["schemas"]["Mine"][] | null;
+            requests: components["schemas"]["Mine"][];
             /**
              * Format: int64
              * @description As in widget-news, before this call.
@@ -3704,24 +3704,24 @@ export interface components {
         };
         PeopleFindResult: {
             /** @description What the person wrote on portals and in the widget. */
-            comments: components["schemas"]["Comment"][] | null;
+            comments: components["schemas"]["Comment"][];
             /**
              * Format: int64
              * @description How many records of this answer people-erase changes. The sum of all answers is its parameter expected.
              */
             count: number;
             /** @description Comments that wait until the team releases them. */
-            held_comments: components["schemas"]["HeldComment"][] | null;
+            held_comments: components["schemas"]["HeldComment"][];
             /** @description Texts that contain the address or the name, whoever wrote them. Erasing the person does not change them. */
-            mentions: components["schemas"]["PersonMention"][] | null;
+            mentions: components["schemas"]["PersonMention"][];
             /** @description Send it as cursor to continue the search; empty if it is complete. An answer can be empty although more follow. */
             next_cursor: string;
             /** @description What else is stored about the person. */
-            records: components["schemas"]["PersonRecord"][] | null;
+            records: components["schemas"]["PersonRecord"][];
             /** @description What the person submitted, in all boxes. */
-            requests: components["schemas"]["Request"][] | null;
+            requests: components["schemas"]["Request"][];
             /** @description Votes of the person. The vote of a submitter is not listed while nobody else has voted. */
-            votes: components["schemas"]["Vote"][] | null;
+            votes: components["schemas"]["Vote"][];
         };
         PeopleRectifyParams: {
             /** @description next_cursor of the previous call, with the same parameters. */
@@ -3867,9 +3867,9 @@ export interface components {
              */
             link_created_at: string | null;
             /** @description For each status that the app shares: how many requests the portal would show, and how many are hidden. */
-            statuses: components["schemas"]["CheckedStatus"][] | null;
+            statuses: components["schemas"]["CheckedStatus"][];
             /** @description The latest requests of these whose title or description contains an e-mail address, or that have a public comment of the team that does; at most 50. */
-            with_address: components["schemas"]["CheckedText"][] | null;
+            with_address: components["schemas"]["CheckedText"][];
         };
         PortalLinkResult: {
             /** @description The link. The service stores only its hash, so it cannot be read again. */

@@ -4,6 +4,7 @@ import { base } from "./api/base";
 import { readSection } from "./apps/sections";
 import { readSearch } from "./inbox/search";
 import { BrokenPage, NotFound } from "./pages/NotFound";
+import type { Who } from "./people/data";
 import { SetupPage } from "./pages/SetupPage";
 import { Gate } from "./shell/Gate";
 
@@ -55,6 +56,15 @@ const tokens = createRoute({
   path: "/team/tokens",
   component: lazyRouteComponent(() => import("./team/TokensPage")),
 });
+const people = createRoute({
+  getParentRoute: () => inside,
+  path: "/team/people",
+  validateSearch: ({ email, id }: Record<string, unknown>): Who => ({
+    ...(typeof email === "string" && email && { email }),
+    ...(typeof id === "string" && id && { id }),
+  }),
+  component: lazyRouteComponent(() => import("./people/PeoplePage")),
+});
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: "/team/webhooks",
@@ -75,7 +85,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     setup,
     join,
-    inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, webhooks, webhook, account]),
+    inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, people, webhooks, webhook, account]),
   ]),
   basepath: base.pathname,
   search: { strict: true }, // drops unknown parameters

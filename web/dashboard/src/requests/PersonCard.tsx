@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 
 import { call } from "../api/call";
+import { useSession } from "../api/session";
 import type { FeatureRequest } from "../api/types";
 import type { Person } from "../inbox/search";
 import { Avatar } from "../ui/marks";
@@ -11,6 +13,7 @@ import { mail, Metadata, Verified } from "./Submitter";
 // PersonCard says who a person is, above the list of what they asked for and voted for.
 export function PersonCard({ person }: { person: Person }) {
   const { email, name, external_id, verified } = person;
+  const { can } = useSession();
   const { data: latest } = useQuery({
     queryKey: ["requests", "facets", "person", person],
     queryFn: async ({ signal }) => {
@@ -30,6 +33,9 @@ export function PersonCard({ person }: { person: Person }) {
           {email && name && <a href={mail(email)}>{email}</a>}
           {external_id && (name || email) && <span>External ID {external_id}</span>}
           <span>Requests and votes</span>
+          {can("admin") && (email || external_id) && (
+            <Link to="/team/people" search={{ ...(email && { email }), ...(external_id && { id: external_id }) }}>Personal data</Link>
+          )}
         </p>
         {latest && Object.keys(latest.metadata).length > 0 && (
           <details className="small">

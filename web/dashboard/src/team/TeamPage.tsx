@@ -7,7 +7,7 @@ import { useSession } from "../api/session";
 import type { Member } from "../api/types";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
-import { HistoryIcon, KeyIcon, PlusIcon, WebhookIcon } from "../ui/icons";
+import { HistoryIcon, KeyIcon, PersonIcon, PlusIcon, WebhookIcon } from "../ui/icons";
 import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
 import { InviteDialog } from "./InviteDialog";
@@ -35,6 +35,7 @@ export default function TeamPage() {
           <div className="row">
             <Link to="/team/tokens" className="button"><KeyIcon size={16} />Tokens</Link>
             <Link to="/team/webhooks" className="button"><WebhookIcon size={16} />Webhooks</Link>
+            <Link to="/team/people" className="button"><PersonIcon size={16} />Personal data</Link>
             <Link to="/team/audit" className="button"><HistoryIcon size={16} />Audit log</Link>
             <Button kind="primary" onPress={() => setInviting(true)}><PlusIcon size={16} />Invite</Button>
           </div>

@@ -1,1 +1,0 @@
-import{Gn as e}from"./ui-Draiak5p.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
