@@ -1,0 +1,1 @@
+export{o as default}from"./pages-D88EwS0x.js";
