@@ -241,7 +241,7 @@ func (c *personChange) applyOne(ctx context.Context, tx *sql.Tx, t trace) error 
 		return c.held(ctx, tx, t)
 	case t.vote != nil:
 		c.part.Votes++
-		if c.delete || t.key != key {
+		if t.key != key {
 			return c.vote(ctx, tx, r, t.key)
 		}
 	}

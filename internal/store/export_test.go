@@ -29,6 +29,9 @@ const RecountChunk = recountChunk
 // CountAhead has all votes counted before the transactions that need their numbers.
 func (s *Store) CountAhead() { s.countedAtOnce = -1 }
 
+// MatchesAtOnce is how many records of a person a part changes.
+const MatchesAtOnce = matchesAtOnce
+
 // PersonTables is how many tables are searched for people.
 var PersonTables = len(personTables)
 
