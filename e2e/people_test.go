@@ -101,11 +101,11 @@ Attached files are deleted within an hour\. Backups contain the person until you
 		}
 		erased := map[string]int{}
 		for _, e := range c.Want(t, "ok", "events-list", session, program.Params{"after": 0}).Events {
-			if e.Kind == "person.erased" {
-				erased[e.RequestID]++
+			if e.Kind == "person.erased" || e.Kind == "request.person_erased" {
+				erased[e.Kind+" "+e.RequestID]++
 			}
 		}
-		if erased[own] == 0 || erased[other] != 1 || erased[""] != 1 {
+		if erased["request.person_erased "+own] == 0 || erased["request.person_erased "+other] != 1 || erased["person.erased "] != 1 {
 			t.Errorf("the feed says of erasures %v", erased)
 		}
 		link := c.Want(t, "ok", "requests-export", session, program.Params{"format": "jsonl"}).URL

@@ -127,11 +127,8 @@ func somebody(label any) any {
 	return quoted(label)
 }
 
-// describePerson describes an erasure or a rectification. An entry about a request has no counts.
+// describePerson describes an erasure or a rectification.
 func (e *Event) describePerson(done string) string {
-	if e.After["requests"] == nil {
-		return done + " the data of a person"
-	}
 	return fmt.Sprintf("%s the data of a person (requests: %v, votes: %v, comments: %v)",
 		done, e.After["requests"], e.After["votes"], e.After["comments"])
 }

@@ -73,6 +73,16 @@ func TestAuditSummaries(t *testing.T) {
 		`Ada took back the changelog entry "Dark mode".`:     {Kind: EntryUnpublished, After: fields{"title": "Dark mode", "state": "draft"}},
 		`Ada deleted the changelog entry "Dark mode".`:       {Kind: EntryDeleted, Before: fields{"title": "Dark mode"}},
 		`Ada rotated the identity secret of the app "Shop".`: {Kind: IdentityRotated, AppName: "Shop"},
+		`Ada blocked "Eve" on the portal of the app "Shop".`: {Kind: PersonBlocked, AppName: "Shop", After: fields{"person": "Eve"}},
+		`Ada unblocked somebody on the portal of an app.`:    {Kind: PersonUnblocked},
+		"Ada erased the data of a person (requests: 1, votes: 2, comments: 0).": {
+			Kind: PersonErased, After: fields{"requests": 1, "votes": 2, "comments": 0},
+		},
+		"Ada corrected the data of a person (requests: 1, votes: 2, comments: 0).": {
+			Kind: PersonRectified, After: fields{"requests": 1, "votes": 2, "comments": 0},
+		},
+		"Ada erased the data of a person.":    {Kind: RequestErased},
+		"Ada corrected the data of a person.": {Kind: RequestRectified},
 	} {
 		e.Actor = EventActor{Kind: ByUser, ID: &ID{1}, Name: new("Ada")}
 		e.Summarize()

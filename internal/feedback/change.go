@@ -65,6 +65,8 @@ const (
 	RequestBlocked       ChangeKind = "request.blocked"
 	RequestPurged        ChangeKind = "request.purged"
 	RequestRecounted     ChangeKind = "request.recounted"
+	RequestErased        ChangeKind = "request.person_erased"
+	RequestRectified     ChangeKind = "request.person_rectified"
 	RequestMerged        ChangeKind = "request.merged"
 	RequestUnmerged      ChangeKind = "request.unmerged"
 	VoteAdded            ChangeKind = "vote.added"
@@ -88,6 +90,7 @@ func ChangeKinds() []ChangeKind {
 		PersonBlocked, PersonUnblocked, PersonErased, PersonRectified,
 		EntryCreated, EntryUpdated, EntryPublished, EntryUnpublished, EntryDeleted,
 		RequestCreated, RequestUpdated, RequestDeleted, RequestRestored, RequestReleased, RequestBlocked, RequestPurged, RequestRecounted,
+		RequestErased, RequestRectified,
 		RequestMerged, RequestUnmerged, VoteAdded, VoteRemoved, CommentCreated, CommentUpdated, CommentDeleted,
 		CommentReleased, CommentBlocked, LinkAdded, LinkRemoved,
 	}

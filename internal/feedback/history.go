@@ -44,7 +44,8 @@ var actions = map[ChangeKind]string{
 	RequestDeleted: "moved the request to the bin", RequestRestored: "restored the request from the bin",
 	RequestReleased: "released the request from quarantine", RequestBlocked: "moved the request to the bin as spam",
 	RequestPurged: "removed a request for good",
-	VoteAdded:     "added a vote", VoteRemoved: "removed a vote",
+	RequestErased: "erased the data of a person", RequestRectified: "corrected the data of a person",
+	VoteAdded: "added a vote", VoteRemoved: "removed a vote",
 	CommentReleased: "released a comment of a visitor", CommentBlocked: "deleted a held comment of a visitor",
 }
 

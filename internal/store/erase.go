@@ -70,7 +70,8 @@ type personChange struct {
 	by        feedback.Actor
 	of        feedback.Subject
 	to        func(feedback.Person) feedback.Person
-	kind      feedback.ChangeKind
+	kind      feedback.ChangeKind // of the entry in the log at the end
+	ofRequest feedback.ChangeKind // of those about requests
 	erase     bool
 	delete    bool
 
@@ -87,8 +88,9 @@ func (s *Store) ErasePerson(
 	ctx context.Context, accountID feedback.ID, by feedback.Actor, e Erasure, at PersonPlace, before PersonCounts, allowed int64,
 ) (Part, error) {
 	c := personChange{
-		s: s, accountID: accountID, by: by, of: e.Of, kind: feedback.PersonErased, erase: true, delete: e.Delete,
-		to: func(p feedback.Person) feedback.Person { return p.Erased(e.Salt) },
+		s: s, accountID: accountID, by: by, of: e.Of, kind: feedback.PersonErased, ofRequest: feedback.RequestErased, erase: true,
+		delete: e.Delete,
+		to:     func(p feedback.Person) feedback.Person { return p.Erased(e.Salt) },
 	}
 	mode := "anonymise"
 	if e.Delete {
@@ -102,7 +104,7 @@ func (s *Store) RectifyPerson(
 	ctx context.Context, accountID feedback.ID, by feedback.Actor, r Rectification, at PersonPlace, before PersonCounts,
 ) (Part, error) {
 	c := personChange{
-		s: s, accountID: accountID, by: by, of: r.Of, kind: feedback.PersonRectified,
+		s: s, accountID: accountID, by: by, of: r.Of, kind: feedback.PersonRectified, ofRequest: feedback.RequestRectified,
 		to: func(p feedback.Person) feedback.Person {
 			if p.Email != nil && r.Email != nil {
 				p.Email = r.Email
@@ -273,7 +275,7 @@ func (c *personChange) conclude(ctx context.Context, tx *sql.Tx) error {
 	ids := slices.SortedFunc(maps.Keys(c.touched), feedback.ID.Compare)
 	changes := make([]feedback.Change, 0, len(ids))
 	for _, id := range ids {
-		changes = append(changes, feedback.Change{Kind: c.kind, Actor: c.by, AppID: new(c.touched[id]), RequestID: &id})
+		changes = append(changes, feedback.Change{Kind: c.ofRequest, Actor: c.by, AppID: new(c.touched[id]), RequestID: &id})
 	}
 	if c.erase {
 		if err := webhook.ForgetRequests(ctx, tx, c.accountID, ids); err != nil {
