@@ -805,15 +805,6 @@ func (c *Client) WidgetRequest(ctx context.Context, in IdeaParams) (IdeaResult, 
 	return call[IdeaParams, IdeaResult](ctx, c, "widget-request", in, false)
 }
 
-// WidgetRequestAll returns the items of all pages of widget-request.
-func (c *Client) WidgetRequestAll(ctx context.Context, in IdeaParams) iter.Seq2[Remark, error] {
-	return all(in, func(in *IdeaParams) ([]Remark, bool, error) {
-		page, err := call[IdeaParams, IdeaResult](ctx, c, "widget-request", *in, true)
-		in.Cursor = &page.NextCursor
-		return page.Comments, page.HasMore, err
-	})
-}
-
 // WidgetSimilarRequests calls widget-similar-requests: Find the requests that the app shares and that are similar to a text.
 // Needs an app's API key in the header X-API-Key.
 func (c *Client) WidgetSimilarRequests(ctx context.Context, in WidgetSimilarRequestsParams) (WidgetSimilarRequestsResult, error) {

@@ -119,7 +119,7 @@ func generate(from, to string) error {
 		result := item.Post.Responses["200"].Content.JSON.Schema.Properties["result"]
 		m.Out = result.name()
 		fields := doc.Components.Schemas[m.Out].Properties
-		if name := onlyList(fields); fields["has_more"] != nil && name != "" {
+		if name := onlyList(fields); fields["has_more"] != nil && fields["next_cursor"] != nil && name != "" {
 			m.List, m.Item = goName(name), fields[name].Items.name()
 		}
 		methods = append(methods, m)
