@@ -36,8 +36,8 @@ type personCursor struct {
 }
 
 // resumePerson returns the cursor that a caller sent with the same parameters as before, or a fresh one.
-func (a *API) resumePerson(c caller, operation, text string, sent any) (cur personCursor, err error) {
-	plain, err := json.Marshal(sent)
+func (a *API) resumePerson(c caller, operation, text string, parameters ...any) (cur personCursor, err error) {
+	plain, err := json.Marshal(parameters)
 	if err != nil {
 		return cur, err
 	}
@@ -87,9 +87,7 @@ func (a *API) peopleFind(ctx context.Context, c caller, in peopleFindParams) (re
 	if err != nil {
 		return result, err
 	}
-	sent := in
-	sent.Cursor = ""
-	cur, err := a.resumePerson(c, "people-find", in.Cursor, sent)
+	cur, err := a.resumePerson(c, "people-find", in.Cursor, who, in.Name)
 	if err != nil {
 		return result, err
 	}
@@ -125,9 +123,7 @@ func (a *API) peopleErase(ctx context.Context, c caller, in peopleEraseParams) (
 	if err != nil {
 		return result, err
 	}
-	sent := in
-	sent.Cursor = ""
-	cur, err := a.resumePerson(c, "people-erase", in.Cursor, sent)
+	cur, err := a.resumePerson(c, "people-erase", in.Cursor, who, in.Mode, in.Expected)
 	if err != nil {
 		return result, err
 	}
@@ -167,9 +163,7 @@ func (a *API) peopleRectify(ctx context.Context, c caller, in peopleRectifyParam
 	case in.NewEmail != "" && !feedback.ValidEmail(in.NewEmail):
 		return result, feedback.Invalid("people", "new_email", "new_email must be an e-mail address such as ada@example.com.")
 	}
-	sent := in
-	sent.Cursor = ""
-	cur, err := a.resumePerson(c, "people-rectify", in.Cursor, sent)
+	cur, err := a.resumePerson(c, "people-rectify", in.Cursor, who, in.NewEmail, in.NewName)
 	if err != nil {
 		return result, err
 	}

@@ -57,13 +57,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	if err := s.count(ctx, tx, accountID, deltas); err != nil {
 		return 0, err
 	}
-	if err := s.unmergePurged(ctx, tx, accountID, ids); err != nil {
-		return 0, err
-	}
-	if err := s.Index.Remove(ctx, tx, accountID, ids); err != nil {
-		return 0, err
-	}
-	if err := removeChildren(ctx, tx, accountID, ids); err != nil {
+	if err := s.detach(ctx, tx, accountID, ids); err != nil {
 		return 0, err
 	}
 	p := database.Parameters{accountID, until}
@@ -76,6 +70,18 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 		return 0, database.ErrStale
 	}
 	return len(old), changelog.Record(ctx, tx, accountID, feedback.At(now), changes...)
+}
+
+// detach removes requests, which are about to be purged, from their trees and from the index, with the rows that belong
+// to them.
+func (s *Store) detach(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
+	if err := s.unmergePurged(ctx, tx, accountID, ids); err != nil {
+		return err
+	}
+	if err := s.Index.Remove(ctx, tx, accountID, ids); err != nil {
+		return err
+	}
+	return removeChildren(ctx, tx, accountID, ids)
 }
 
 // binned is a request in the bin.

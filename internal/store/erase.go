@@ -527,14 +527,7 @@ func (s *Store) purge(ctx context.Context, tx *sql.Tx, accountID feedback.ID, by
 	if err := s.count(ctx, tx, accountID, map[countKey]int64{{r.AppID, r.Box, r.Status}: -1}); err != nil {
 		return err
 	}
-	ids := []feedback.ID{r.ID}
-	if err := s.unmergePurged(ctx, tx, accountID, ids); err != nil {
-		return err
-	}
-	if err := s.Index.Remove(ctx, tx, accountID, ids); err != nil {
-		return err
-	}
-	if err := removeChildren(ctx, tx, accountID, ids); err != nil {
+	if err := s.detach(ctx, tx, accountID, []feedback.ID{r.ID}); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE account_id = $1 AND id = $2", accountID, r.ID); err != nil {

@@ -81,7 +81,7 @@ func (f Found) OtherNames(who feedback.Subject) []string {
 type trace struct {
 	place  PersonPlace
 	person feedback.Person
-	key    string // of the person
+	key    string // of the person, for votes and blocks
 	texts  []text // that may mention somebody
 
 	request *feedback.Request
@@ -244,7 +244,7 @@ func commentTraces(ctx context.Context, q database.Queryer, accountID feedback.I
 		t.texts = []text{{feedback.PersonMention{RequestID: c.RequestID, CommentID: &c.ID, Field: "comment"}, c.Body}}
 		switch {
 		case c.Person != nil:
-			t.person, t.key = *c.Person, c.Person.Key()
+			t.person = *c.Person
 		case c.Author.Kind == feedback.BySubmitter:
 			t.person = asked[c.RequestID]
 		}
@@ -275,7 +275,7 @@ func readSubmitters(ctx context.Context, q database.Queryer, accountID feedback.
 func heldTraces(ctx context.Context, q database.Queryer, accountID feedback.ID, at PersonPlace, limit int) ([]trace, error) {
 	return database.All(ctx, q, func(r database.Row) (t trace, err error) {
 		c, err := scanHeld(r)
-		t.place, t.held, t.person, t.key = PersonPlace{ID: c.ID}, &c, c.Person, c.Person.Key()
+		t.place, t.held, t.person = PersonPlace{ID: c.ID}, &c, c.Person
 		t.texts = []text{{feedback.PersonMention{RequestID: c.RequestID, CommentID: &c.ID, Field: "held_comment"}, c.Body}}
 		return t, err
 	}, selectHeld+" AND h.id > $2 ORDER BY h.id LIMIT CAST($3 AS BIGINT)", accountID, at.ID, limit)
@@ -297,7 +297,7 @@ func requestTraces(ctx context.Context, q database.Queryer, accountID feedback.I
 	return database.All(ctx, q, func(from database.Row) (t trace, err error) {
 		r, err := row.Scan(from)
 		t.place, t.request = PersonPlace{ID: r.ID}, &r
-		t.person, t.key = r.Person()
+		t.person, _ = r.Person()
 		t.texts = []text{
 			{feedback.PersonMention{RequestID: r.ID, Field: "title"}, r.Title},
 			{feedback.PersonMention{RequestID: r.ID, Field: "description"}, r.Description},
