@@ -32,10 +32,12 @@ export async function launch() {
 }
 
 // newContext returns a context of a browser that ends with the test. If the test fails, it prints what the pages show.
+// A page may call the service until then, so handlers of routes may still run, and what they throw is no failure.
 export async function newContext(t, browser, options) {
   const context = await browser.newContext(options)
   t.after(async () => {
     if (!t.passed) for (const page of context.pages()) console.log(await shown(page))
+    for (const routed of [...context.pages(), context]) await routed.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
   })
   return context
