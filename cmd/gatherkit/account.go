@@ -374,7 +374,7 @@ func (c *accountExportCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		var copied, missing int
+		var done copies
 		err = folder.write(func(part string) error {
 			at := config.Store{Data: part}
 			empty := func(o *store.Options) { o.Copying = true }
@@ -389,24 +389,32 @@ func (c *accountExportCommand) Run(p *program) error {
 				return err
 			}
 			return s.Uploads.Each(p.ctx, account.ID, func(u feedback.Upload) error {
-				switch err := to.Copy(p.ctx, u.ID, files); {
-				case errors.Is(err, blob.ErrNotFound):
-					missing++
-				case err != nil:
-					return err
-				default:
-					copied++
-				}
-				return nil
+				return done.add(to.Copy(p.ctx, u.ID, files))
 			})
 		})
 		if err != nil {
 			return err
 		}
 		p.printf("Wrote the account %q to %s. Attached files: %d, missing: %d.\n"+
-			"It contains secrets and personal data; protect it like the database.\n", account.Name, folder, copied, missing)
+			"It contains secrets and personal data; protect it like the database.\n", account.Name, folder, done.copied, done.missing)
 		return nil
 	})
+}
+
+// copies counts attached files that were copied, and those whose content is missing.
+type copies struct{ copied, missing int }
+
+// add counts a file by the error of its copy. It returns the error unless the content is missing.
+func (c *copies) add(err error) error {
+	switch {
+	case err == nil:
+		c.copied++
+	case errors.Is(err, blob.ErrNotFound):
+		c.missing++
+	default:
+		return err
+	}
+	return nil
 }
 
 type accountDeleteCommand struct {

@@ -119,7 +119,7 @@ func (c *peopleExportCommand) Run(p *program) error {
 			return err
 		}
 		found.Mentions = []feedback.PersonMention{} // they are about others, too
-		var copied, missing int
+		var done copies
 		err = folder.write(func(part string) error {
 			text, err := json.MarshalIndent(found, "", "  ")
 			if err != nil {
@@ -130,13 +130,8 @@ func (c *peopleExportCommand) Run(p *program) error {
 			}
 			for _, r := range found.Requests {
 				for _, a := range r.Attachments {
-					switch err := p.exportFile(files, a, part); {
-					case errors.Is(err, blob.ErrNotFound):
-						missing++
-					case err != nil:
+					if err := done.add(p.exportFile(files, a, part)); err != nil {
 						return err
-					default:
-						copied++
 					}
 				}
 			}
@@ -146,7 +141,7 @@ func (c *peopleExportCommand) Run(p *program) error {
 			return err
 		}
 		p.printf("Wrote requests: %d, votes: %d, comments: %d, files: %d (missing: %d) to %s.\n",
-			len(found.Requests), len(found.Votes), len(found.Comments)+len(found.HeldComments), copied, missing, folder)
+			len(found.Requests), len(found.Votes), len(found.Comments)+len(found.HeldComments), done.copied, done.missing, folder)
 		return nil
 	})
 }
