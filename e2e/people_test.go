@@ -58,6 +58,11 @@ Texts that mention the person:
 			t.Errorf("people find: %q", found)
 		}
 		testExport(t, people("export", "--external-id=zanzibar-7", "--uploads="+uploads), own, file, string(text))
+		without := program.Succeed(t, people("export", "--external-id=zanzibar-7", "--uploads="+t.TempDir(),
+			"--output="+filepath.Join(t.TempDir(), "eve"))...)
+		if !strings.Contains(without, "files: 0 (missing: 1)") {
+			t.Errorf("people export without the file: %q", without)
+		}
 
 		got := program.Succeed(t, people("rectify", "--external-id=zanzibar-7", "--new-name=Eve")...)
 		if got != "Corrected requests: 1, votes: 1, comments: 0, sessions and blocks: 0.\n" {
