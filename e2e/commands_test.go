@@ -166,7 +166,8 @@ func TestAccountCommands(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		at := func(args ...string) []string { return append(args, program.At(place)...) }
 		program.AddOwner(t, place)
-		c := program.NewClient(t, program.Start(t, program.At(place)...))
+		p := program.Start(t, program.At(place)...)
+		c := program.NewClient(t, p)
 
 		printed := regexp.MustCompile(`^Created the account "Globex" \(([0-9a-f-]{36})\)\.
 Invitation for eve@example\.com, which works once until 20\S+Z: https://f\.example/sub/join#(gjt_\w+)
@@ -211,7 +212,7 @@ API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at(
 		}
 		list := strings.Split(program.Succeed(t, at("account", "list", "--sort=requests")...), "\n")
 		first := strings.Join(strings.Fields(list[1]), " ")
-		if len(list) != 4 || !strings.HasPrefix(first, id+" 1 1 2 0 0 20") || !strings.HasSuffix(list[2], "Acme") {
+		if len(list) != 4 || !strings.HasPrefix(first, id+" 1 1 2 0 0 ") || !strings.HasSuffix(list[2], "Acme") {
 			t.Errorf("account list: %q", list)
 		}
 
@@ -227,6 +228,16 @@ API key of the app Shop: (gk_\w+)\n$`).FindStringSubmatch(program.Succeed(t, at(
 			if !slices.Contains(summaries, want) {
 				t.Errorf("the audit log %q has no %q", summaries, want)
 			}
+		}
+
+		p.Stop(t) // and counts its last calls
+		busiest := strings.Fields(strings.Split(program.Succeed(t, at("account", "list", "--sort=calls")...), "\n")[1])
+		if busiest[0] != id || busiest[6] != "3" || !strings.HasPrefix(busiest[7], "20") {
+			t.Errorf("account list --sort=calls: %q", busiest)
+		}
+		used := regexp.MustCompile(`\nLast use: 20\S+Z\nCalls in 30 days: 3\n`)
+		if got := program.Succeed(t, at("account", "show", id)...); !used.MatchString(got) {
+			t.Errorf("account show: %q", got)
 		}
 	})
 }

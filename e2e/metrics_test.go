@@ -28,6 +28,9 @@ func get(t *testing.T, address string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
+// idPattern matches an id.
+const idPattern = `[0-9a-f-]{36}`
+
 func TestMetrics(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		metrics := program.FreeAddress(t)
@@ -46,6 +49,8 @@ func TestMetrics(t *testing.T) {
 			`gatherkit_calls_total\{code="ok",operation="widget-submit-request"\} 2`,
 			`gatherkit_calls_total\{code="auth.invalid_token",operation="auth-me"\} 1`,
 			`gatherkit_calls_total\{code="api.unknown_operation",operation="unknown"\} 1`,
+			`gatherkit_account_calls_total\{account="` + idPattern + `"\} [3-9]`,
+			`gatherkit_account_call_seconds_total\{account="` + idPattern + `"\} \S*[1-9]\S*`,
 			`gatherkit_submit_group_size_sum 2`,
 			`gatherkit_write_queue 0`,
 			`gatherkit_write_seconds_count [1-9]\d*`,

@@ -40,7 +40,7 @@ var imports = map[string][]string{
 		"internal/readers",
 		"internal/search", // for texts that are in no database
 		"internal/sessions", "internal/signed", "internal/spam", "internal/static", "internal/store", "internal/team", "internal/templates",
-		"internal/tokens", "internal/views",
+		"internal/tokens", "internal/usage", "internal/views",
 		"internal/visitors", "internal/webhook", "*",
 	},
 	"internal/access":   {},
@@ -84,7 +84,7 @@ var imports = map[string][]string{
 	"internal/mail": {
 		"internal/aside", "internal/rate",
 		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
-		"internal/sweep", "github.com/prometheus/client_golang", "github.com/wneessen/go-mail",
+		"internal/sweep", "internal/usage", "github.com/prometheus/client_golang", "github.com/wneessen/go-mail",
 	},
 	"internal/mail/mailtest": {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/manual":        {"github.com/alecthomas/kong"},
@@ -121,6 +121,7 @@ var imports = map[string][]string{
 	"internal/templates": {"internal/database", "internal/feedback"},
 	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
 	"internal/uploads":   {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/usage":     {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/visitors":  {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/webhook": {
@@ -133,7 +134,7 @@ var imports = map[string][]string{
 		"internal/events", "internal/fair", "internal/feedback",
 		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
 		"internal/sessions", "internal/sweep", "internal/team", "internal/templates", "internal/tokens", "internal/uploads",
-		"internal/views",
+		"internal/usage", "internal/views",
 		"internal/visitors", "internal/webhook", "golang.org/x/sync",
 	},
 	"internal/store/storetest": {
@@ -151,7 +152,7 @@ var only = map[string]*regexp.Regexp{
 		`blob/(bucket|credentials)\.go$|calls/|headers/|mcp/|pace/|pages/|remote/|static/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
 		`aside|attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|` +
-		`templates|tokens|uploads|views|visitors|webhook)/)`),
+		`templates|tokens|uploads|usage|views|visitors|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,
 }

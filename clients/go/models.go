@@ -969,6 +969,21 @@ func (e WidgetPosition) Valid() bool {
 	}
 }
 
+// Defines values for AccountUsage200JSONResponseBodyOk.
+const (
+	AccountUsage200JSONResponseBodyOkTrue AccountUsage200JSONResponseBodyOk = true
+)
+
+// Valid indicates whether the value is a known member of the AccountUsage200JSONResponseBodyOk enum.
+func (e AccountUsage200JSONResponseBodyOk) Valid() bool {
+	switch e {
+	case AccountUsage200JSONResponseBodyOkTrue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AppsCreate200JSONResponseBodyOk.
 const (
 	AppsCreate200JSONResponseBodyOkTrue AppsCreate200JSONResponseBodyOk = true
@@ -2715,6 +2730,18 @@ type Account struct {
 	Name string             `json:"name"`
 }
 
+// AccountUsageParams defines model for AccountUsageParams.
+type AccountUsageParams struct {
+	// Days How many days, with today: 30 by default, at most 400.
+	Days *int64 `json:"days,omitempty"`
+}
+
+// AccountUsageResult defines model for AccountUsageResult.
+type AccountUsageResult struct {
+	// Days Days on which something was used, the latest first. Counts can be 20 seconds late.
+	Days []DayUsage `json:"days"`
+}
+
 // AnswerCount defines model for AnswerCount.
 type AnswerCount struct {
 	Requests int64             `json:"requests"`
@@ -3297,6 +3324,30 @@ type CommentsUpdateParams struct {
 type DayCount struct {
 	Day      openapi_types.Date `json:"day"`
 	Requests int64              `json:"requests"`
+}
+
+// DayUsage defines model for DayUsage.
+type DayUsage struct {
+	// CallSeconds How long the calls took, without the time to receive and send files and to wait for events.
+	CallSeconds float64 `json:"call_seconds"`
+
+	// Calls Calls with the API keys, tokens and sessions of the account, and of its portals and private links.
+	Calls int64 `json:"calls"`
+
+	// Day In UTC.
+	Day openapi_types.Date `json:"day"`
+
+	// FileBytes Size of these files.
+	FileBytes int64 `json:"file_bytes"`
+
+	// Files Files that were attached to them.
+	Files int64 `json:"files"`
+
+	// Mails Mails that were sent for the account.
+	Mails int64 `json:"mails"`
+
+	// Submissions Requests that people outside sent.
+	Submissions int64 `json:"submissions"`
 }
 
 // DeletedResult defines model for DeletedResult.
@@ -6100,6 +6151,9 @@ type WidgetVoteParams struct {
 	Why *string `json:"why,omitempty"`
 }
 
+// AccountUsage200JSONResponseBodyOk defines parameters for AccountUsage.
+type AccountUsage200JSONResponseBodyOk bool
+
 // AppsCreate200JSONResponseBodyOk defines parameters for AppsCreate.
 type AppsCreate200JSONResponseBodyOk bool
 
@@ -6447,6 +6501,9 @@ type WidgetVote200JSONResponseBodyOk bool
 
 // Upload200JSONResponseBodyOk defines parameters for Upload.
 type Upload200JSONResponseBodyOk bool
+
+// AccountUsageJSONRequestBody defines body for AccountUsage for application/json ContentType.
+type AccountUsageJSONRequestBody = AccountUsageParams
 
 // AppsCreateJSONRequestBody defines body for AppsCreate for application/json ContentType.
 type AppsCreateJSONRequestBody = AppsCreateParams

@@ -7,6 +7,12 @@ import (
 	"iter"
 )
 
+// AccountUsage calls account-usage: Return what the account has used on each day.
+// Needs an access token with the role admin or above.
+func (c *Client) AccountUsage(ctx context.Context, in AccountUsageParams) (AccountUsageResult, error) {
+	return call[AccountUsageParams, AccountUsageResult](ctx, c, "account-usage", in, false)
+}
+
 // AppsCreate calls apps-create: Create an app.
 // Needs an access token with the role admin or above.
 func (c *Client) AppsCreate(ctx context.Context, in AppsCreateParams) (AppResult, error) {

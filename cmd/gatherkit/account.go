@@ -63,7 +63,7 @@ func named(err error, name string) error {
 
 type accountListCommand struct {
 	config.Store `embed:""`
-	Sort         string `help:"Order of the accounts: ${enum}." enum:"created,name,requests,files,last-change" default:"created"`
+	Sort         string `help:"Order of the accounts: ${enum}." enum:"created,name,requests,files,calls,last-change" default:"created"`
 	JSON         bool   `name:"json" help:"Print one JSON object per account and line."`
 }
 
@@ -73,6 +73,7 @@ var accountOrders = map[string]func(a, b store.AccountSize) int{
 	"name":        func(a, b store.AccountSize) int { return cmp.Compare(a.Name, b.Name) },
 	"requests":    func(a, b store.AccountSize) int { return cmp.Compare(b.Requests, a.Requests) },
 	"files":       func(a, b store.AccountSize) int { return cmp.Compare(b.FileBytes, a.FileBytes) },
+	"calls":       func(a, b store.AccountSize) int { return cmp.Compare(b.Calls, a.Calls) },
 	"last-change": func(a, b store.AccountSize) int { return cmp.Compare(b.LastChange, a.LastChange) },
 }
 
@@ -92,17 +93,26 @@ func (c *accountListCommand) Run(p *program) error {
 			return nil
 		}
 		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KIB\tLAST CHANGE\tNAME")
+		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KIB\tCALLS\tLAST USE\tLAST CHANGE\tNAME")
 		for _, a := range accounts {
 			suspended := ""
 			if a.SuspendedAt != nil {
 				suspended = " (suspended)"
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s%s\n",
-				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024, inUTC(a.LastChange), printable(a.Name), suspended)
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s%s\n",
+				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024,
+				a.Calls, lastUse(a), inUTC(a.LastChange), printable(a.Name), suspended)
 		}
 		return w.Flush()
 	})
+}
+
+// lastUse returns when an account was last used.
+func lastUse(a store.AccountSize) string {
+	if a.LastUse == nil {
+		return "-"
+	}
+	return inUTC(*a.LastUse)
 }
 
 // printLines prints values as lines of JSON.
@@ -133,6 +143,7 @@ func (c *accountShowCommand) Run(p *program) error {
 		if a.SuspendedAt != nil {
 			p.printf("Suspended: %s\n", inUTC(*a.SuspendedAt))
 		}
+		p.printf("Last use: %s\nCalls in 30 days: %d\n", lastUse(a), a.Calls)
 		p.printf("Requests: %d\nFiles: %d (%d bytes)\nUsers:\n", a.Requests, a.Files, a.FileBytes)
 		if err := p.printUsers(s, account); err != nil {
 			return err

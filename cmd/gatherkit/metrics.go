@@ -145,13 +145,22 @@ var (
 	purgeBacklog  = prometheus.NewDesc("gatherkit_purge_backlog", "Deleted apps whose requests are still being removed.", nil, nil)
 	indexBacklog  = prometheus.NewDesc("gatherkit_index_backlog", "Changes that the search index has not processed yet.", nil, nil)
 	setAside      = prometheus.NewDesc("gatherkit_set_aside", "Background work that failed and is tried again later.", []string{"work"}, nil)
+	accountCalls  = prometheus.NewDesc("gatherkit_account_calls_total", "Calls of the accounts that keep this process busiest.",
+		[]string{"account"}, nil)
+	accountSeconds = prometheus.NewDesc("gatherkit_account_call_seconds_total",
+		"Duration of the calls of the accounts that keep this process busiest.", []string{"account"}, nil)
 	workSucceeded = prometheus.NewDesc("gatherkit_worker_success_timestamp_seconds",
 		"When this process last succeeded at a kind of background work.", []string{"work"}, nil)
 )
 
+// busiest is how many accounts have metrics.
+const busiest = 10
+
 // Describe implements prometheus.Collector.
 func (storeCollector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, databaseBytes, walBytes, purgeBacklog, indexBacklog, setAside, workSucceeded} {
+	for _, d := range []*prometheus.Desc{
+		databaseUp, databaseBytes, walBytes, purgeBacklog, indexBacklog, setAside, accountCalls, accountSeconds, workSucceeded,
+	} {
 		descriptions <- d
 	}
 }
@@ -167,6 +176,11 @@ func (c storeCollector) Collect(collected chan<- prometheus.Metric) {
 		if at, ever := c.WorkSucceeded(work); ever {
 			gauge(workSucceeded, float64(at.UnixMilli())/1000, work)
 		}
+	}
+	for _, top := range c.Usage.Top(busiest) {
+		account := top.AccountID.String()
+		collected <- prometheus.MustNewConstMetric(accountCalls, prometheus.CounterValue, float64(top.Calls), account)
+		collected <- prometheus.MustNewConstMetric(accountSeconds, prometheus.CounterValue, top.Busy.Seconds(), account)
 	}
 	if err := c.Ping(ctx); err != nil {
 		gauge(databaseUp, 0)

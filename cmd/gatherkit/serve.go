@@ -104,7 +104,7 @@ func (p *program) serve(o *serving) (err error) {
 		return err
 	}
 	reload := &reloader{read: p.settings, current: c, log: log, level: o.level, store: s, mails: mails}
-	defer inBackground(s.Work, sender.Run, mails.Run,
+	defer inBackground(s.Work, s.Usage.Run, sender.Run, mails.Run,
 		func(ctx context.Context) { removeIncomplete(ctx, files, log) },
 		func(ctx context.Context) { reload.run(ctx, hangups) },
 	)()

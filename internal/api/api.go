@@ -110,7 +110,7 @@ func New(ctx context.Context, o Options) (*API, error) {
 	}
 	var err error
 	if a.server, err = calls.New(calls.Server{
-		Log: o.Log, Quiet: o.QuietLog, NewID: o.NewID, PublicURL: o.PublicURL, Metrics: metrics.New(o.Metrics),
+		Log: o.Log, Quiet: o.QuietLog, NewID: o.NewID, PublicURL: o.PublicURL, Metrics: metrics.New(o.Metrics), Used: o.Store.Usage.Call,
 		Proxies: &headers.Proxies{Trusted: o.TrustedProxies, Log: o.Log, Now: o.Now}, Unavailable: o.Store.Unavailable,
 	}); err != nil {
 		return nil, err
@@ -318,7 +318,8 @@ func (a *API) authenticate(c *call) (any, error) {
 		}
 		app, err := a.Store.AppByKey(ctx, key)
 		if err == nil {
-			c.Note("account", app.AccountID, "app", app.ID)
+			c.Client.Account = app.AccountID
+			c.Note("app", app.ID)
 		}
 		return visitor{c.client, app}, err
 	}
@@ -350,7 +351,8 @@ func (a *API) callerOf(ctx context.Context, c *call) (caller, error) {
 	if err != nil {
 		return caller{}, err
 	}
-	c.Note("account", session.Account.ID, "user", session.User.ID, "session", session.ID)
+	c.Client.Account = session.Account.ID
+	c.Note("user", session.User.ID, "session", session.ID)
 	if err := a.allowSession(c, session); err != nil {
 		return caller{}, err
 	}

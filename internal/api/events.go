@@ -93,6 +93,7 @@ func (a *API) readEvents(
 // place, or the service stops.
 func (a *API) waitForEvents(ctx context.Context, c caller, after int64, most time.Duration) (waited bool, err error) {
 	defer fair.Pause(ctx)()
+	defer c.Waits()()
 	if place := a.waits.Of(limits.Holder{Account: c.Account.ID, Session: c.ID}); place.TryAcquire(1) {
 		defer place.Release(1)
 		c.leave() // others at this address need the place

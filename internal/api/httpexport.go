@@ -41,6 +41,8 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
+	a.setClient(c)
+	c.Client.Account = x.AccountID
 	place := a.exports.Of(limits.Holder{Account: x.AccountID, Session: x.SessionID})
 	if !place.TryAcquire(1) {
 		a.answer(c, nil, feedback.ErrUnavailable.With("Too many exports are being downloaded; open the link again when one has finished."))
@@ -61,7 +63,9 @@ func (a *API) download(c *call, token string) {
 		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 		h.Set("X-Accel-Buffering", "no") // otherwise nginx would write the whole export to its disk
 	}}
+	sent := c.Client.Waits()
 	err = a.export(ctx, out, x)
+	sent()
 	switch {
 	case err == nil:
 		c.Record(http.StatusOK, "ok")

@@ -42,7 +42,6 @@ func (a *API) receive(c *call, token string) (err error) {
 	if !ok || a.Files == nil {
 		return feedback.ErrUploadNotFound
 	}
-	c.Note("account", link.AccountID)
 	release, err := a.uploads.Wait(c.R.Context(), c.client.From, link.AccountID)
 	if err != nil {
 		return err
@@ -57,14 +56,17 @@ func (a *API) receive(c *call, token string) (err error) {
 	if err != nil {
 		return err
 	}
+	c.Client.Account = link.AccountID
 	body := pace.NewReader(io.LimitReader(c.R.Body, u.Size+1), c.W, uploadStall)
 	body.Until, _ = ctx.Deadline() // because reading the body ignores ctx
+	arrived := c.client.Waits()
 	stored := u.Ready || u.RequestID != nil
 	if stored {
 		_, err = io.Copy(io.Discard, body)
 	} else {
 		err = a.Files.Receive(ctx, u.ID, body, min(c.R.ContentLength, u.Size+1)) // -1 if it is not known
 	}
+	arrived()
 	switch {
 	case errors.Is(body.Err(), os.ErrDeadlineExceeded):
 		return feedback.ErrRequestTimeout
@@ -108,6 +110,7 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	if !ok || a.Files == nil {
 		return feedback.Upload{}, nil, feedback.ErrUploadNotFound
 	}
+	a.setClient(c)
 	ctx := c.R.Context()
 	u, err = withTimeout(ctx, func(ctx context.Context) (feedback.Upload, error) {
 		return a.Store.Uploads.GetOutside(ctx, link.AccountID, link.FileID)
@@ -118,6 +121,7 @@ func (a *API) openFile(c *call, token string) (u feedback.Upload, file io.ReadSe
 	if err != nil {
 		return u, nil, err
 	}
+	c.Client.Account = link.AccountID
 	file, err = a.Files.Open(ctx, u.ID)
 	if errors.Is(err, blob.ErrNotFound) {
 		a.server.Metrics.MissingFiles.Inc()

@@ -116,7 +116,11 @@ func TestMailPages(t *testing.T) {
 		wantPage(t, s.mailCall(http.MethodPost, stopPath, stopAll, "{}", "Content-Type", "application/json"),
 			http.StatusUnsupportedMediaType, "List-Unsubscribe=One-Click")
 		want("asked")
+		before := s.used(s.accountID()).Calls
 		wantPage(t, s.mailCall(http.MethodPost, confirmPath, confirm, "do=confirm"), http.StatusOK, "You&#39;re subscribed")
+		if n := s.used(s.accountID()).Calls - before; n != 1 {
+			t.Errorf("%d calls were counted", n)
+		}
 		want("confirmed")
 		wantPage(t, s.mailCall(http.MethodGet, confirmPath, confirm, ""), http.StatusOK, "You&#39;re subscribed")
 		wantPage(t, s.mailCall(http.MethodGet, stopPath, stopAll, "", "Accept-Language", "de"), http.StatusOK, "E-Mails beenden", `lang="de"`)

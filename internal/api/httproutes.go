@@ -97,7 +97,9 @@ func (a *API) serveContent(c *call, content io.ReadSeeker) {
 	for _, header := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
 		c.R.Header.Del(header)
 	}
+	sent := c.Client.Waits()
 	http.ServeContent(withoutRanges{c.W}, c.R, "", time.Time{}, content)
+	sent()
 	c.Record(http.StatusOK, "ok")
 }
 
@@ -131,6 +133,7 @@ func (a *API) loadConfig(c *call, name string) (_ []byte, err error) {
 	case !app.Settings.AllowsOrigin(c.R.Header.Get("Origin")):
 		return nil, feedback.ErrOriginNotAllowed
 	}
+	c.Client.Account = app.AccountID
 	config := widgetConfigResult{
 		AppID: app.ID, Widget: app.Settings.Widget, Sharing: app.Settings.Sharing,
 		Uploads: uploadRules{feedback.MaxUpload, feedback.MaxAttachments, feedback.UploadTypes()}, Mail: a.Mail != nil,

@@ -87,6 +87,7 @@ var samples = map[string]string{
 	"mentions-read":           `{"ids":["{mention}"]}`,
 	"digest-get":              `{}`,
 	"digest-set":              `{"every":"daily"}`,
+	"account-usage":           `{"days":1}`,
 	"mail-status":             `{}`,
 	"mail-suppress":           `{"email":"ada@example.com"}`,
 	"users-invite":            `{"email":"grace@example.com","name":"Grace","role":"member"}`,

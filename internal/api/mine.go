@@ -85,6 +85,7 @@ func (a *API) holderOf(ctx context.Context, c *client, token string) (readers.Pe
 	case w.App.Suspended:
 		err = feedback.ErrSuspended
 	default:
+		c.Account = w.App.AccountID
 		err = a.Store.Readers.Use(ctx, w)
 	}
 	return w, err

@@ -23,7 +23,8 @@ func (a *API) programOf(ctx context.Context, c *call, secret string) (caller, er
 	if err != nil {
 		return caller{}, err
 	}
-	c.Note("account", grant.Account.ID, "token", grant.ID)
+	c.Client.Account = grant.Account.ID
+	c.Note("token", grant.ID)
 	if err := a.rates.Tokens.Allow(limits.Holder{Account: grant.Account.ID, Session: grant.ID}, 1, a.Now()); err != nil {
 		return caller{}, err
 	}

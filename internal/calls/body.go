@@ -38,6 +38,7 @@ func (c *Call) ReadBody(mediaType string) (body []byte, held int64, err error) {
 	if err != nil && !errors.Is(err, http.ErrNotSupported) { // the ResponseWriters of tests have no deadlines
 		return nil, 0, err
 	}
+	defer c.Client.Waits()()
 	most, tooLarge := MaxBody, feedback.ErrBodyTooLarge
 	if mediaType == FormType {
 		most, tooLarge = MaxForm, errFormTooLarge

@@ -46,6 +46,8 @@ type Server struct {
 	Bodies    *fair.Pool[netip.Prefix] // in bytes
 	// Unavailable reports whether an error is temporary.
 	Unavailable func(error) bool
+	// Used counts a call of an account that kept the service busy for a time.
+	Used func(accountID feedback.ID, busy time.Duration)
 }
 
 // New returns a server. It returns an error if the public URL is no origin.
@@ -73,12 +75,20 @@ type Call struct {
 	level     slog.Level
 }
 
-// Client is the sender of a call, before any credentials are checked.
+// Client is the sender of a call.
 type Client struct {
-	From   netip.Prefix // its address; an IPv6 /64 counts as one
-	Origin string       // Origin header; "" unless a page sent the call
-	Agent  string       // User-Agent header
-	Memory Memory       // what the call holds until it is answered
+	From    netip.Prefix  // its address; an IPv6 /64 counts as one
+	Origin  string        // Origin header; "" unless a page sent the call
+	Agent   string        // User-Agent header
+	Memory  Memory        // what the call holds until it is answered
+	Account feedback.ID   // whose data the call is about; zero until its credentials are checked
+	Idle    time.Duration // how long the call waited for the client or for events
+}
+
+// Waits notes that a call waits for its client or for events until done is called.
+func (c *Client) Waits() (done func()) {
+	began := time.Now()
+	return func() { c.Idle += time.Since(began) }
 }
 
 // Memory is the memory that a call holds for a page until the answer is sent.

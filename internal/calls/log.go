@@ -13,14 +13,22 @@ import (
 // ids stand for people.
 func (c *Call) Note(pairs ...any) { c.notes = append(c.notes, pairs...) }
 
-// Logged returns names and values, followed by those of the call.
-func (c *Call) Logged(pairs ...any) []any { return append(pairs, c.notes...) }
+// Logged returns names and values, followed by the account and the notes of the call.
+func (c *Call) Logged(pairs ...any) []any {
+	if c.Client != nil && c.Client.Account != (feedback.ID{}) {
+		pairs = append(pairs, "account", c.Client.Account)
+	}
+	return append(pairs, c.notes...)
+}
 
-// Record adds a call to the metrics and the log. If the call has failed because of the service, the line has the cause
-// and a higher level, and is also written if calls are not logged.
+// Record adds a call to the metrics, the usage of its account and the log. If the call has failed because of the
+// service, the line has the cause and a higher level, and is also written if calls are not logged.
 func (c *Call) Record(status int, code string) {
 	took := time.Since(c.Began)
 	c.Metrics.Observe(c.Name, code, took)
+	if c.Client != nil && c.Client.Account != (feedback.ID{}) {
+		c.Used(c.Client.Account, took-c.Client.Idle)
+	}
 	line := []any{"operation", c.Name, "status", status, "code", code, "ms", float64(took.Microseconds()) / 1000}
 	switch {
 	case c.fault != nil:

@@ -29,3 +29,30 @@ func (t *Time) UnmarshalText(b []byte) error {
 	*t = At(std)
 	return nil
 }
+
+// Day is a day in UTC, counted from 1970.
+type Day int64
+
+// DayOf returns the day of a time.
+func DayOf(t time.Time) Day { return Day(t.Unix() / int64(oneDay/time.Second)) }
+
+const oneDay = 24 * time.Hour
+
+// Begin returns the first moment of the day.
+func (d Day) Begin() time.Time { return time.Unix(int64(d)*int64(oneDay/time.Second), 0).UTC() }
+
+// String returns the day in RFC 3339, such as 2026-11-29.
+func (d Day) String() string { return d.Begin().Format(time.DateOnly) }
+
+// MarshalText returns the day in RFC 3339.
+func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText parses a day in RFC 3339.
+func (d *Day) UnmarshalText(b []byte) error {
+	t, err := time.Parse(time.DateOnly, string(b))
+	if err != nil {
+		return fmt.Errorf("not a day such as 2026-11-29: %w", err)
+	}
+	*d = DayOf(t)
+	return nil
+}

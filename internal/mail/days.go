@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -28,14 +27,6 @@ type Today struct {
 	MostVerified *int64 `json:"most_verified" doc:"How many these can be; null if there is no limit. Further people are asked to confirm."`
 }
 
-const oneDay = 24 * time.Hour
-
-// day returns the number of the day (UTC) and the time at which the next one begins.
-func day(now time.Time) (number int64, end feedback.Time) {
-	begin := now.UTC().Truncate(oneDay)
-	return begin.Unix() / int64(oneDay/time.Second), feedback.At(begin.Add(oneDay))
-}
-
 // Today returns how much of its limits an account has used.
 func (s *Sender) Today(ctx context.Context, accountID feedback.ID) (Today, error) {
 	return s.today(ctx, s.db.Reader(), accountID)
@@ -48,9 +39,8 @@ func (s *Sender) today(ctx context.Context, db database.Queryer, accountID feedb
 	if s.limits.Verified > 0 {
 		d.MostVerified = &s.limits.Verified
 	}
-	number, _ := day(s.now())
-	err = db.QueryRowContext(ctx, "SELECT mails, verified FROM mail_days WHERE account_id = $1 AND day = $2", accountID, number).
-		Scan(&d.Mails, &d.Verified)
+	err = db.QueryRowContext(ctx, "SELECT mails, verified FROM mail_days WHERE account_id = $1 AND day = $2",
+		accountID, feedback.DayOf(s.now())).Scan(&d.Mails, &d.Verified)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, nil
 	}
@@ -63,23 +53,20 @@ func (s *Sender) mailAfter(ctx context.Context, tx *sql.Tx, accountID feedback.I
 	if err != nil || d.MostMails == nil || d.Mails < *d.MostMails {
 		return nil, err
 	}
-	_, end := day(s.now())
-	return &end, nil
+	return new(feedback.At((feedback.DayOf(s.now()) + 1).Begin())), nil
 }
 
 // countMail counts a mail that is written to somebody outside.
 func (s *Sender) countMail(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
-	number, _ := day(s.now())
 	_, err := tx.ExecContext(ctx, `INSERT INTO mail_days (account_id, day, mails, verified) VALUES ($1, $2, 1, 0)
-		ON CONFLICT (account_id, day) DO UPDATE SET mails = mail_days.mails + 1`, accountID, number)
+		ON CONFLICT (account_id, day) DO UPDATE SET mails = mail_days.mails + 1`, accountID, feedback.DayOf(s.now()))
 	return err
 }
 
 // allowVerified counts somebody who gets mail without confirming. It returns false if the account has too many of them.
 func (s *Sender) allowVerified(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (bool, error) {
-	number, _ := day(s.now())
 	n, err := database.Changed(ctx, tx, `INSERT INTO mail_days (account_id, day, mails, verified) VALUES ($1, $2, 0, 1)
 		ON CONFLICT (account_id, day) DO UPDATE SET verified = mail_days.verified + 1 WHERE $3 = 0 OR mail_days.verified < $3`,
-		accountID, number, s.limits.Verified)
+		accountID, feedback.DayOf(s.now()), s.limits.Verified)
 	return n > 0, err
 }

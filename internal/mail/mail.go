@@ -13,6 +13,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/readers"
+	"gatherkit/internal/usage"
 )
 
 // KeyName is the name of the secret that signs the links in mails. These never expire, so it never changes.
@@ -60,6 +61,7 @@ type Mail struct {
 	readers *readers.Readers
 	app     readers.AppOf
 	aside   *aside.List
+	usage   *usage.Usage
 
 	changed chan struct{} // has a value after a commit
 }
@@ -67,9 +69,11 @@ type Mail struct {
 // New returns the mail in a database.
 func New(
 	db *database.DB, log *slog.Logger, now func() time.Time, ids *feedback.IDs, people *readers.Readers, app readers.AppOf,
-	list *aside.List,
+	list *aside.List, used *usage.Usage,
 ) *Mail {
-	m := &Mail{db: db, log: log, now: now, ids: ids, readers: people, app: app, aside: list, changed: make(chan struct{}, 1)}
+	m := &Mail{
+		db: db, log: log, now: now, ids: ids, readers: people, app: app, aside: list, usage: used, changed: make(chan struct{}, 1),
+	}
 	db.OnCommit(m.nudge)
 	return m
 }

@@ -137,6 +137,9 @@ func TestRefusedText(t *testing.T) {
 		if n := r.mailStatus().Waiting; n != 0 || r.state("ada@example.com") != "confirmed" {
 			t.Errorf("%d mails wait, %s", n, r.state("ada@example.com"))
 		}
+		if top := r.Usage.Top(2); len(top) != 1 || top[0].Mails != 1 || top[0].Submissions != 2 {
+			t.Errorf("usage: %+v", top)
+		}
 	})
 }
 

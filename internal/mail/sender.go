@@ -16,6 +16,7 @@ import (
 	"gatherkit/internal/lease"
 	"gatherkit/internal/portal"
 	"gatherkit/internal/sweep"
+	"gatherkit/internal/usage"
 )
 
 const (
@@ -222,7 +223,9 @@ func (s *Sender) sendOne(ctx context.Context, c *connection, server *serverState
 	}
 	failed := c.deliver(ctx, w)
 	result := judge(failed)
-	works = result != away && result != refused
+	if works = result != away && result != refused; result == delivered {
+		s.usage.Count(w.accountID, usage.Use{Mails: 1})
+	}
 	err = errors.Join(s.settle(ctx, w, result, failed), s.note(ctx, *server, result, failed))
 	if works {
 		server.state = OK

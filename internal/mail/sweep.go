@@ -34,9 +34,9 @@ func (s *Sender) Sweep(ctx context.Context) error {
 		failed.Add(sweep.InChunks(ctx, s.db, "DELETE FROM mails WHERE account_id = $1 AND id IN"+
 			" (SELECT id FROM mails WHERE account_id = $1 AND id < $2 LIMIT $3)",
 			accountID, feedback.FirstIDAt(s.now().Add(-forgetMails)), sweep.Chunk))
-		number, _ := day(s.now())
 		failed.Add(sweep.InChunks(ctx, s.db, "DELETE FROM mail_days WHERE account_id = $1 AND day IN"+
-			" (SELECT day FROM mail_days WHERE account_id = $1 AND day < $2 LIMIT $3)", accountID, number, sweep.Chunk))
+			" (SELECT day FROM mail_days WHERE account_id = $1 AND day < $2 LIMIT $3)",
+			accountID, feedback.DayOf(s.now()), sweep.Chunk))
 	}
 	return failed.Err()
 }

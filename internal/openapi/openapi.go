@@ -115,6 +115,7 @@ var areaTitles = map[string]string{
 	"mentions":  "Mentions",
 	"digest":    "Digests",
 	"mail":      "Mail delivery",
+	"account":   "Account",
 	"audit":     "Audit log",
 	"users":     "Users",
 }

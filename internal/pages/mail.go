@@ -91,7 +91,10 @@ func (p *Pages) mailAct(c *calls.Call, purpose signed.Purpose, act func(context.
 	}
 	ctx, cancel := context.WithTimeout(c.R.Context(), calls.Time)
 	defer cancel()
-	return act(ctx, link, do)
+	if err = act(ctx, link, do); err == nil {
+		c.Client.Account = link.AccountID
+	}
+	return err
 }
 
 // oneClickTypes are the types of what programs post to end mail in one click, besides calls.FormType. RFC 8058 knows only

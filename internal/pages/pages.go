@@ -184,6 +184,7 @@ func (v *visit) read(ctx context.Context, read func(context.Context) error) erro
 	defer leave()
 	view, err := v.pages.Store.Board.Read(ctx, v.at, v.who, func(ctx context.Context, view *board.View) (err error) {
 		v.view, v.site = view, v.siteOf(view)
+		v.Client.Account = view.App.AccountID
 		if v.site.Changelog, err = view.HasEntries(ctx); err != nil {
 			return err
 		}

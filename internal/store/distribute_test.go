@@ -64,6 +64,7 @@ sessions account_id beside accounts
 set_aside account_id beside accounts
 status_links account_id beside accounts
 uploads account_id beside accounts
+usage_days account_id beside accounts
 users account_id beside accounts
 views account_id beside accounts
 visitor_tokens account_id beside accounts

@@ -350,6 +350,8 @@ func beside(r *storetest.Rig, a feedback.Account) {
 		"reply_templates (account_id, id, name, body, created_at, updated_at) VALUES ($1, $2, 'T', 'B', 1, 1)",
 		"mail_digests (account_id, user_id, every, position, due_at) VALUES ($1, $2, 'day', 1, 1)",
 		"departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)",
+		"usage_days (account_id, day, calls, busy_us, submissions, files, file_bytes, mails, last_at)" +
+			" VALUES ($1, 1, 1, 1, 1, 1, 1, 1, 1)",
 		"index_progress (account_id, seq) VALUES ($1, 1)",
 		"set_aside (account_id, kind, subject, attempts, since, tried_at, due_at, error) VALUES ($1, 'follow', 'S', 1, 1, 1, 1, 'E')",
 	} {

@@ -36,6 +36,7 @@ import (
 	"gatherkit/internal/templates"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/uploads"
+	"gatherkit/internal/usage"
 	"gatherkit/internal/views"
 	"gatherkit/internal/visitors"
 	"gatherkit/internal/webhook"
@@ -88,6 +89,7 @@ type Store struct {
 	Team      *team.Team
 	Tokens    *tokens.Tokens // of programs
 	Uploads   *uploads.Uploads
+	Usage     *usage.Usage       // of each account
 	Visitors  *visitors.Visitors // of portals
 	Events    *events.Events     // the feed of changes
 	Waiters   *events.Waiters
@@ -147,6 +149,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Readers:   readers.New(db, o.Now, o.Rand, readApp), Sessions: sessions.New(db, o.Now, o.Rand, ids),
 		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
+		Usage:    usage.New(db, o.Log, o.Now),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, countedAtOnce: countedAtOnce,
 		tracesAtOnce: math.MaxInt,
@@ -161,7 +164,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions)
 	s.Links = links.New(db, ids, s.changePart)
 	s.Entries = entries.New(db, o.Now, ids, s.Readers, s.lockApp, s.changeInPlace)
-	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp, list)
+	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp, list, s.Usage)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)

@@ -12,6 +12,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/usage"
 )
 
 // Submission is a request that is submitted with an app's API key. The store sets its id and
@@ -40,6 +41,7 @@ type Submission struct {
 type submitted struct {
 	request feedback.Request
 	refusal error
+	added   bool // whether it is a new request
 }
 
 // Submit stores a submission and returns once it is durable. If the idempotency key was used
@@ -51,6 +53,9 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, e
 	result, err := s.submits.Do(ctx, sub.App.AccountID, sub)
 	if err != nil {
 		return feedback.Request{}, err
+	}
+	if result.added {
+		s.Usage.Count(sub.App.AccountID, usage.Submission(result.request.Attachments))
 	}
 	return result.request, result.refusal
 }
@@ -96,7 +101,7 @@ func (s *Store) submitRows(
 	for _, i := range waiting {
 		r := &results[i].request
 		n := int64(0)
-		if added[r.ID] {
+		if results[i].added = added[r.ID]; results[i].added {
 			n = 1
 			changes = append(changes, feedback.Change{
 				Kind: feedback.RequestCreated, AppID: &r.AppID, RequestID: &r.ID,

@@ -30,7 +30,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	}
 	for _, accountID := range accounts {
 		parts = append(parts, func() error { return s.sweepTokens(ctx, accountID) }, func() error { return s.sweepBin(ctx, accountID) },
-			func() error { return s.SetAside.Sweep(ctx, accountID) })
+			func() error { return s.SetAside.Sweep(ctx, accountID) }, func() error { return s.Usage.Sweep(ctx, accountID) })
 	}
 	for _, accountID := range accounts { // last, because the file storage may be slow or down
 		parts = append(parts, func() error { return s.Uploads.Sweep(ctx, accountID) })

@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/api/account-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return what the account has used on each day
+         * @description Needs an access token with the role admin or above.
+         */
+        post: operations["account-usage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/apps-create": {
         parameters: {
             query?: never;
@@ -2393,6 +2413,17 @@ export interface components {
             id: string;
             name: string;
         };
+        AccountUsageParams: {
+            /**
+             * Format: int64
+             * @description How many days, with today: 30 by default, at most 400.
+             */
+            days?: number;
+        };
+        AccountUsageResult: {
+            /** @description Days on which something was used, the latest first. Counts can be 20 seconds late. */
+            days: components["schemas"]["DayUsage"][];
+        };
         AnswerCount: {
             /** Format: int64 */
             requests: number;
@@ -2920,6 +2951,43 @@ export interface components {
             day: string;
             /** Format: int64 */
             requests: number;
+        };
+        DayUsage: {
+            /**
+             * Format: double
+             * @description How long the calls took, without the time to receive and send files and to wait for events.
+             */
+            call_seconds: number;
+            /**
+             * Format: int64
+             * @description Calls with the API keys, tokens and sessions of the account, and of its portals and private links.
+             */
+            calls: number;
+            /**
+             * Format: date
+             * @description In UTC.
+             */
+            day: string;
+            /**
+             * Format: int64
+             * @description Size of these files.
+             */
+            file_bytes: number;
+            /**
+             * Format: int64
+             * @description Files that were attached to them.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description Mails that were sent for the account.
+             */
+            mails: number;
+            /**
+             * Format: int64
+             * @description Requests that people outside sent.
+             */
+            submissions: number;
         };
         DeletedResult: {
             deleted: boolean;
@@ -5501,6 +5569,8 @@ export interface components {
     pathItems: never;
 }
 export type Account = components['schemas']['Account'];
+export type AccountUsageParams = components['schemas']['AccountUsageParams'];
+export type AccountUsageResult = components['schemas']['AccountUsageResult'];
 export type AnswerCount = components['schemas']['AnswerCount'];
 export type App = components['schemas']['App'];
 export type AppCount = components['schemas']['AppCount'];
@@ -5554,6 +5624,7 @@ export type CommentsListParams = components['schemas']['CommentsListParams'];
 export type CommentsListResult = components['schemas']['CommentsListResult'];
 export type CommentsUpdateParams = components['schemas']['CommentsUpdateParams'];
 export type DayCount = components['schemas']['DayCount'];
+export type DayUsage = components['schemas']['DayUsage'];
 export type DeletedResult = components['schemas']['DeletedResult'];
 export type DigestInterval = components['schemas']['DigestInterval'];
 export type DigestResult = components['schemas']['DigestResult'];
@@ -5773,6 +5844,65 @@ export type WidgetSubmitRequestResult = components['schemas']['WidgetSubmitReque
 export type WidgetVoteParams = components['schemas']['WidgetVoteParams'];
 export type $defs = Record<string, never>;
 export interface operations {
+    "account-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "days": 7
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountUsageParams"];
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": true,
+                     *       "result": {
+                     *         "days": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {boolean} */
+                        ok: true;
+                        result: components["schemas"]["AccountUsageResult"];
+                    };
+                };
+            };
+            /** @description The call was refused; error.code says why. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The service cannot process the call right now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     "apps-create": {
         parameters: {
             query?: never;

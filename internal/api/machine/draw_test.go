@@ -46,7 +46,7 @@ var drawn = []string{
 	"webhooks-delete",
 	"widget-news", "widget-my-requests", "widget-my-requests", "widget-my-link", "widget-my-link", "widget-reply", "widget-reply",
 	"widget-reply", "mine-list", "mine-list", "mine-reply", "mine-reply", "requests-status-link",
-	"requests-status-link", "requests-revoke-links", "digest-get", "digest-set", "mail-status", "mail-suppress",
+	"requests-status-link", "requests-revoke-links", "digest-get", "digest-set", "mail-status", "mail-suppress", "account-usage",
 	"entries-create", "entries-create", "entries-update", "entries-update", "entries-publish", "entries-publish", "entries-publish",
 	"widget-comment", "widget-comment", "widget-comment", "comments-held", "comments-held", "comments-release", "comments-block",
 	"people-block", "people-block", "people-blocked", "people-unblock", "people-unblock",

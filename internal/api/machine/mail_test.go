@@ -1,7 +1,7 @@
 package machine
 
-// What the model answers to the operations about mail. The services of the machine send none; package mail
-// tests the sender.
+// What the model answers to the operations about mail and usage. The services of the machine send no mail and never add
+// their counts to the database; packages mail and usage test that.
 
 func (m *model) getDigest(who, object, object) (string, object) {
 	return "ok", object{"every": "never"}
@@ -22,6 +22,10 @@ func (m *model) mailStatus(who, object, object) (string, object) {
 
 func (m *model) mailSuppress(who, object, object) (string, object) {
 	return "ok", object{"suppressed": 0}
+}
+
+func (m *model) accountUsage(who, object, object) (string, object) {
+	return "ok", object{"days": []any{}}
 }
 
 // mailValue draws whether a link is sent by mail, which is mostly not asked for.

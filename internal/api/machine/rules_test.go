@@ -116,6 +116,7 @@ var answers = map[string]func(m *model, w who, in, got object) (string, object){
 	"digest-set":              (*model).setDigest,
 	"mail-status":             (*model).mailStatus,
 	"mail-suppress":           (*model).mailSuppress,
+	"account-usage":           (*model).accountUsage,
 	"webhooks-create":         (*model).createWebhook,
 	"webhooks-list":           (*model).listWebhooks,
 	"webhooks-get":            (*model).getWebhook,

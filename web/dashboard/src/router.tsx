@@ -65,6 +65,11 @@ const people = createRoute({
   }),
   component: lazyRouteComponent(() => import("./people/PeoplePage")),
 });
+const usage = createRoute({
+  getParentRoute: () => inside,
+  path: "/team/usage",
+  component: lazyRouteComponent(() => import("./team/UsagePage")),
+});
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: "/team/webhooks",
@@ -85,7 +90,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     setup,
     join,
-    inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, people, webhooks, webhook, account]),
+    inside.addChildren([inbox, mentions, apps, app, insights, team, audit, tokens, people, usage, webhooks, webhook, account]),
   ]),
   basepath: base.pathname,
   search: { strict: true }, // drops unknown parameters

@@ -7,7 +7,7 @@ import { useSession } from "../api/session";
 import type { Member } from "../api/types";
 import { usePageTitle } from "../shell/title";
 import { Button } from "../ui/Button";
-import { HistoryIcon, KeyIcon, PersonIcon, PlusIcon, WebhookIcon } from "../ui/icons";
+import { HistoryIcon, InsightsIcon, KeyIcon, PersonIcon, PlusIcon, WebhookIcon } from "../ui/icons";
 import { count } from "../ui/marks";
 import { Failure, Skeleton } from "../ui/states";
 import { InviteDialog } from "./InviteDialog";
@@ -31,16 +31,17 @@ export default function TeamPage() {
           <h1>Team</h1>
           <p>{users.data ? count(users.data.length, "person", "people") : "Everyone with access to this account"}</p>
         </div>
-        {can("admin") && (
-          <div className="row">
-            <Link to="/team/tokens" className="button"><KeyIcon size={16} />Tokens</Link>
-            <Link to="/team/webhooks" className="button"><WebhookIcon size={16} />Webhooks</Link>
-            <Link to="/team/people" className="button"><PersonIcon size={16} />Personal data</Link>
-            <Link to="/team/audit" className="button"><HistoryIcon size={16} />Audit log</Link>
-            <Button kind="primary" onPress={() => setInviting(true)}><PlusIcon size={16} />Invite</Button>
-          </div>
-        )}
+        {can("admin") && <Button kind="primary" onPress={() => setInviting(true)}><PlusIcon size={16} />Invite</Button>}
       </div>
+      {can("admin") && (
+        <nav className="row team-links" aria-label="Account">
+          <Link to="/team/tokens" className="button"><KeyIcon size={16} />Tokens</Link>
+          <Link to="/team/webhooks" className="button"><WebhookIcon size={16} />Webhooks</Link>
+          <Link to="/team/people" className="button"><PersonIcon size={16} />Personal data</Link>
+          <Link to="/team/usage" className="button"><InsightsIcon size={16} />Usage</Link>
+          <Link to="/team/audit" className="button"><HistoryIcon size={16} />Audit log</Link>
+        </nav>
+      )}
       <MailBanner />
       {users.isPending && <Skeleton lines={4} label="Loading team" />}
       {users.isError && !users.data && <Failure error={users.error} onRetry={() => void users.refetch()} />}

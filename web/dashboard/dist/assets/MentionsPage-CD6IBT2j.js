@@ -1,0 +1,1 @@
+export{s as default}from"./pages-BErJ2bEV.js";

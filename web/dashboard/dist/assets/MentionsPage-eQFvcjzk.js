@@ -1,1 +1,0 @@
-export{o as default}from"./pages-D88EwS0x.js";

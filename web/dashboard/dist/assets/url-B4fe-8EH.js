@@ -1,1 +1,0 @@
-import{Gn as e}from"./ui-CAJJtfLV.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};

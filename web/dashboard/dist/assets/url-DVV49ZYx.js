@@ -1,0 +1,1 @@
+import{Gn as e}from"./ui-BWL4M9sR.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
