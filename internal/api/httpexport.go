@@ -54,7 +54,7 @@ func (a *API) download(c *call, token string) {
 		a.answer(c, nil, err)
 		return
 	}
-	out := &exportWriter{to: pace.NewWriter(c.W, downloadStall), begin: func() {
+	out := &exportWriter{to: pace.NewWriter(c.W, downloadStall), client: c.Client, begin: func() {
 		name, media := "requests-"+a.Now().UTC().Format(time.DateOnly)+"."+x.Format, "text/csv; charset=utf-8; header=present"
 		if x.Format == feedback.JSONL {
 			media = "application/jsonl; charset=utf-8"
@@ -63,17 +63,15 @@ func (a *API) download(c *call, token string) {
 		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 		h.Set("X-Accel-Buffering", "no") // otherwise nginx would write the whole export to its disk
 	}}
-	sent := c.Client.Waits()
 	err = a.export(ctx, out, x)
-	sent()
 	switch {
 	case err == nil:
 		c.Record(http.StatusOK, "ok")
 	case !out.begun:
 		a.answer(c, nil, err)
 	default:
-		code, took := "broken_off", time.Since(c.Began)
-		a.server.Metrics.Observe(c.Name, code, took)
+		const code = "broken_off"
+		took := c.Observe(code)
 		a.Log.Warn("an export was not completed",
 			c.Logged("operation", c.Name, "code", code, "ms", float64(took.Microseconds())/1000, "error", err)...)
 		panic(http.ErrAbortHandler)
@@ -91,18 +89,21 @@ func (a *API) export(ctx context.Context, out *exportWriter, x store.Export) (er
 
 // exportWriter calls begin before it writes for the first time.
 type exportWriter struct {
-	to    *pace.Writer
-	begin func()
-	begun bool
+	to     *pace.Writer
+	client *calls.Client
+	begin  func()
+	begun  bool
 }
 
 func (o *exportWriter) Write(b []byte) (int, error) {
 	o.start()
+	defer o.client.Waits()()
 	return o.to.Write(b)
 }
 
 func (o *exportWriter) flush() error {
 	o.start()
+	defer o.client.Waits()()
 	return o.to.Flush()
 }
 

@@ -34,7 +34,7 @@ func TestUsage(t *testing.T) {
 		list := `{}`
 		_, token := s.token("admin", `{"name":"T","kind":"personal","scope":"viewer"}`)
 		s.names["token"] = token
-		download := s.exportOf("owner")
+		download, second := s.exportOf("owner"), s.exportOf("owner")
 		fileID, sendTo := s.announce("key", "a.txt", 5)
 		private := s.asker()
 		guest := s.guest()
@@ -63,6 +63,14 @@ func TestUsage(t *testing.T) {
 			}},
 			{"that reads it", 1, func() { ok(s.get(fileURL)) }},
 			{"of an export", 1, func() { ok(s.open(http.MethodGet, download)) }},
+			{"of an export that is broken off", 1, func() {
+				defer func() {
+					if cause := recover(); cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
+						t.Errorf("%v", cause)
+					}
+				}()
+				s.api.ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest(http.MethodGet, second, http.NoBody))
+			}},
 			{"of the widget's settings", 1, func() { ok(s.open(http.MethodGet, configPath+s.names["key"]+".json")) }},
 			{"of a private page", 1, func() { ok(s.visit(http.MethodGet, "", private, "")) }},
 			{"of a portal", 1, func() { ok(guest.get("")) }},
@@ -125,6 +133,11 @@ func TestUsage(t *testing.T) {
 		}
 	})
 }
+
+// gone is a client that has closed its connection.
+type gone struct{ *httptest.ResponseRecorder }
+
+func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // slow waits for a tick before it reads or writes.
 type slow struct {

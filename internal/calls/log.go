@@ -15,20 +15,28 @@ func (c *Call) Note(pairs ...any) { c.notes = append(c.notes, pairs...) }
 
 // Logged returns names and values, followed by the account and the notes of the call.
 func (c *Call) Logged(pairs ...any) []any {
-	if c.Client != nil && c.Client.Account != (feedback.ID{}) {
+	if c.hasAccount() {
 		pairs = append(pairs, "account", c.Client.Account)
 	}
 	return append(pairs, c.notes...)
 }
 
+func (c *Call) hasAccount() bool { return c.Client != nil && c.Client.Account != (feedback.ID{}) }
+
+// Observe adds a call to the metrics and to the usage of its account. It returns how long the call took.
+func (c *Call) Observe(code string) time.Duration {
+	took := time.Since(c.Began)
+	c.Metrics.Observe(c.Name, code, took)
+	if c.hasAccount() {
+		c.Used(c.Client.Account, took-c.Client.Idle)
+	}
+	return took
+}
+
 // Record adds a call to the metrics, the usage of its account and the log. If the call has failed because of the
 // service, the line has the cause and a higher level, and is also written if calls are not logged.
 func (c *Call) Record(status int, code string) {
-	took := time.Since(c.Began)
-	c.Metrics.Observe(c.Name, code, took)
-	if c.Client != nil && c.Client.Account != (feedback.ID{}) {
-		c.Used(c.Client.Account, took-c.Client.Idle)
-	}
+	took := c.Observe(code)
 	line := []any{"operation", c.Name, "status", status, "code", code, "ms", float64(took.Microseconds()) / 1000}
 	switch {
 	case c.fault != nil:

@@ -121,25 +121,26 @@ func (u *Usage) wait(k key, c count) {
 func (u *Usage) Run(ctx context.Context) {
 	tick := time.NewTicker(addEvery)
 	defer tick.Stop()
-	for ended := false; !ended; {
+	for {
 		select {
 		case <-ctx.Done():
-			ended = true
+			u.addLast(context.WithoutCancel(ctx))
+			return
 		case <-tick.C:
 		}
-		if err := u.add(ctx, ended); err != nil && ctx.Err() == nil {
+		if err := u.Add(ctx); err != nil && ctx.Err() == nil {
 			u.log.Warn("the usage of the accounts cannot be stored now", "error", err)
 		}
 	}
 }
 
-func (u *Usage) add(ctx context.Context, ended bool) error {
-	if !ended {
-		return u.Add(ctx)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+// addLast adds what is counted when the process ends.
+func (u *Usage) addLast(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastTime)
 	defer cancel()
-	return u.Add(ctx)
+	if err := u.Add(ctx); err != nil {
+		u.log.Warn("the latest usage of the accounts is lost", "error", err)
+	}
 }
 
 // Add adds what is counted to the database.
@@ -167,6 +168,7 @@ func (u *Usage) Add(ctx context.Context) error {
 	return nil
 }
 
+// putBack keeps counts that could not be added for the next time.
 func (u *Usage) putBack(taken map[key]*count) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -175,6 +177,7 @@ func (u *Usage) putBack(taken map[key]*count) {
 	}
 }
 
+// addSome adds the counts of some keys in one transaction.
 func (u *Usage) addSome(ctx context.Context, keys []key, counts map[key]*count) error {
 	const columns = 9
 	args := make(database.Parameters, 0, columns*len(keys))

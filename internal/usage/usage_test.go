@@ -1,7 +1,10 @@
 package usage_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +161,24 @@ func TestLast(t *testing.T) {
 	must(t, err)
 	if len(days) != 1 || days[0].Calls != 1 || days[0].Seconds != 1 {
 		t.Errorf("%+v", days)
+	}
+}
+
+// TestLost: if the last counts of a process cannot be added, the log says so.
+func TestLost(t *testing.T) {
+	var log bytes.Buffer
+	r := storetest.NewRig(t, storetest.SQLite(t), func(o *store.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	r.Exec("DROP TABLE usage_days")
+	r.Usage.Run(ended)
+	if log.Len() != 0 {
+		t.Errorf("without counts: %s", &log)
+	}
+	r.Usage.Call(r.NewID(), time.Second)
+	r.Usage.Run(ended)
+	if n := strings.Count(log.String(), "usage of the accounts is lost"); n != 1 {
+		t.Errorf("%d lines: %s", n, &log)
 	}
 }
 

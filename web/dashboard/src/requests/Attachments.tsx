@@ -7,7 +7,7 @@ import { webAddress } from "../text/address";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { ClipIcon, DownloadIcon } from "../ui/icons";
-import { count } from "../ui/marks";
+import { size } from "../ui/marks";
 import { Section } from "./Section";
 
 const kinds: Record<Attachment["content_type"], string> = {
@@ -49,11 +49,6 @@ export function Attachments({ attachments }: { attachments: Attachment[] }) {
       </ul>
     </Section>
   );
-}
-
-function size(bytes: number): string {
-  if (bytes < 1_000) return count(bytes, "byte");
-  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 // Pictures shows pictures small. They open large, and the arrow keys lead from one to the next.

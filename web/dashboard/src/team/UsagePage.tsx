@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { call, type Result } from "../api/call";
+import { shortDay } from "../insights/range";
 import { InsightsIcon } from "../ui/icons";
-import { number } from "../ui/marks";
+import { number, size } from "../ui/marks";
 import { EmptyState, Failure, Skeleton } from "../ui/states";
 import { AdminPage } from "./AdminPage";
 
@@ -19,7 +20,7 @@ type Day = Result<"account-usage">["days"][number];
 const columns: [name: string, value: (day: Day) => number, format: (n: number) => string][] = [
   ["Calls", (day) => day.calls, number],
   ["Requests", (day) => day.submissions, number],
-  ["Files", (day) => day.file_bytes, bytes],
+  ["Files", (day) => day.file_bytes, size],
   ["Mails", (day) => day.mails, number],
 ];
 
@@ -49,7 +50,7 @@ function Days() {
         <tbody>
           {days.map((day) => (
             <tr key={day.day}>
-              <th scope="row">{dayName.format(new Date(day.day))}</th>
+              <th scope="row">{shortDay(day.day)}</th>
               {columns.map(([name, value, format]) => <td key={name} className="number">{format(value(day))}</td>)}
             </tr>
           ))}
@@ -68,11 +69,4 @@ function Days() {
       </p>
     </div>
   );
-}
-
-const dayName = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" });
-
-function bytes(n: number): string {
-  if (n === 0) return "0";
-  return n < 1 << 20 ? `${number(Math.ceil(n / 1024))} KiB` : `${number(Math.round(n / (1 << 20)))} MiB`;
 }

@@ -81,3 +81,10 @@ export function count(n: number, one: string, many = one + "s"): string {
 export function number(n: number): string {
   return numbers.format(n);
 }
+
+// size returns a number of bytes in a readable unit, such as "1.2 MB".
+export function size(bytes: number): string {
+  if (bytes < 1_000) return count(bytes, "byte");
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} kB`;
+  return bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+}

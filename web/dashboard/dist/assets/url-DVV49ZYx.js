@@ -1,1 +1,0 @@
-import{Gn as e}from"./ui-BWL4M9sR.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
