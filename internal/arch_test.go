@@ -24,7 +24,7 @@ var imports = map[string][]string{
 	"cmd/gatherkit": {
 		"docs",
 		"internal/api", "internal/blob", "internal/config", "internal/database", "internal/durable", "internal/fair", "internal/feedback",
-		"internal/index", "internal/mail", "internal/manual", "internal/mcp", "internal/password", "internal/remote",
+		"internal/index", "internal/mail", "internal/manual", "internal/mcp", "internal/password", "internal/quota", "internal/remote",
 		"internal/store", "internal/team", "internal/views", "internal/webhook", "web", "*",
 	},
 	"docs": {},
@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	"internal/api": {
 		"docs",
 		"internal/attempts", "internal/blob", "internal/board", "internal/calls", "internal/entries", "internal/events", "internal/export",
-		"internal/fair", "internal/feedback", "internal/headers",
+		"internal/fair", "internal/feedback", "internal/headers", "internal/quota",
 		"internal/identity", "internal/index", "internal/limits", "internal/lists", "internal/mail", "internal/metrics",
 		"internal/pace", "internal/pages", "internal/params", "internal/password", "internal/portal", "internal/rate",
 		"internal/readers",
@@ -59,7 +59,7 @@ var imports = map[string][]string{
 		"internal/fair", "internal/feedback", "internal/headers", "internal/limits", "internal/metrics", "internal/pace", "internal/password",
 	},
 	"internal/changelog": {"internal/database", "internal/feedback"},
-	"internal/config":    {"internal/feedback", "github.com/alecthomas/kong", "golang.org/x/net"},
+	"internal/config":    {"internal/feedback", "internal/quota", "github.com/alecthomas/kong", "golang.org/x/net"},
 	"internal/deadline":  {}, // every package may import it
 	"internal/database": {
 		"internal/access", "internal/batch", "internal/durable", "internal/fair", "github.com/jackc/pgx", "modernc.org/sqlite",
@@ -83,7 +83,7 @@ var imports = map[string][]string{
 	"internal/lists":  {"internal/feedback", "internal/index", "internal/params", "internal/signed", "github.com/danielgtaylor/huma"},
 	"internal/mail": {
 		"internal/aside", "internal/rate",
-		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/readers", "internal/signed",
+		"internal/database", "internal/feedback", "internal/lease", "internal/portal", "internal/quota", "internal/readers", "internal/signed",
 		"internal/sweep", "internal/usage", "github.com/prometheus/client_golang", "github.com/wneessen/go-mail",
 	},
 	"internal/mail/mailtest": {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
@@ -97,6 +97,9 @@ var imports = map[string][]string{
 		"internal/lists", "internal/mail", "internal/params", "internal/portal", "internal/readers", "internal/search", "internal/signed",
 		"internal/spam",
 		"internal/store", "internal/visitors",
+	},
+	"internal/quota": {
+		"internal/changelog", "internal/database", "internal/feedback", "github.com/dustin/go-humanize",
 	},
 	"internal/params":   {"internal/feedback", "github.com/danielgtaylor/huma", "github.com/go-json-experiment/json"},
 	"internal/metrics":  {"internal/blob", "internal/feedback", "github.com/prometheus/client_golang"},
@@ -116,23 +119,24 @@ var imports = map[string][]string{
 	"internal/row":     {"internal/database", "internal/feedback"},
 	"internal/sweep":   {"internal/database"},
 	"internal/team": {
-		"internal/attempts", "internal/changelog", "internal/database", "internal/feedback", "internal/sessions",
+		"internal/attempts", "internal/changelog", "internal/database", "internal/feedback", "internal/quota", "internal/sessions",
 	},
 	"internal/templates": {"internal/database", "internal/feedback"},
 	"internal/tokens":    {"internal/changelog", "internal/database", "internal/feedback"},
-	"internal/uploads":   {"internal/database", "internal/feedback", "internal/sweep"},
+	"internal/uploads":   {"internal/database", "internal/feedback", "internal/quota", "internal/sweep"},
 	"internal/usage":     {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/views":     {"internal/database", "internal/feedback"},
 	"internal/visitors":  {"internal/database", "internal/feedback", "internal/sweep"},
 	"internal/webhook": {
 		"internal/changelog", "internal/database", "internal/events", "internal/fair", "internal/feedback", "internal/sweep",
-		"code.dny.dev/ssrf", "github.com/prometheus/client_golang",
+		"internal/quota", "code.dny.dev/ssrf", "github.com/prometheus/client_golang",
 	},
 	"internal/store": {
 		"internal/aside",
 		"internal/attempts", "internal/batch", "internal/board", "internal/changelog", "internal/database", "internal/entries",
 		"internal/events", "internal/fair", "internal/feedback",
-		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/readers", "internal/row",
+		"internal/index", "internal/lease", "internal/links", "internal/mail", "internal/mentions", "internal/quota", "internal/readers",
+		"internal/row",
 		"internal/sessions", "internal/sweep", "internal/team", "internal/templates", "internal/tokens", "internal/uploads",
 		"internal/usage", "internal/views",
 		"internal/visitors", "internal/webhook", "golang.org/x/sync",
@@ -151,7 +155,7 @@ var only = map[string]*regexp.Regexp{
 	"net/http": regexp.MustCompile(`^(bench/|cmd/|docs/examples/|e2e/|web/|internal/(api/(api|http\w*)\.go$|` +
 		`blob/(bucket|credentials)\.go$|calls/|headers/|mcp/|pace/|pages/|remote/|static/|webhook/))`),
 	"database/sql": regexp.MustCompile(`^(bench/|docs/examples/|internal/(` +
-		`aside|attempts|board|changelog|database|entries|index|lease|links|mail|mentions|readers|sessions|store|sweep|team|` +
+		`aside|attempts|board|changelog|database|entries|index|lease|links|mail|mentions|quota|readers|sessions|store|sweep|team|` +
 		`templates|tokens|uploads|usage|views|visitors|webhook)/)`),
 	"github.com/jackc/pgx": drivers,
 	"modernc.org/sqlite":   drivers,

@@ -837,6 +837,39 @@ func (e UploadTargetMethod) Valid() bool {
 	}
 }
 
+// Defines values for UsedQuotaName.
+const (
+	UsedQuotaNameApps     UsedQuotaName = "apps"
+	UsedQuotaNameFiles    UsedQuotaName = "files"
+	UsedQuotaNameMails    UsedQuotaName = "mails"
+	UsedQuotaNameMembers  UsedQuotaName = "members"
+	UsedQuotaNameRequests UsedQuotaName = "requests"
+	UsedQuotaNameVerified UsedQuotaName = "verified"
+	UsedQuotaNameWebhooks UsedQuotaName = "webhooks"
+)
+
+// Valid indicates whether the value is a known member of the UsedQuotaName enum.
+func (e UsedQuotaName) Valid() bool {
+	switch e {
+	case UsedQuotaNameApps:
+		return true
+	case UsedQuotaNameFiles:
+		return true
+	case UsedQuotaNameMails:
+		return true
+	case UsedQuotaNameMembers:
+		return true
+	case UsedQuotaNameRequests:
+		return true
+	case UsedQuotaNameVerified:
+		return true
+	case UsedQuotaNameWebhooks:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ViewSort.
 const (
 	ViewSortMostVoted       ViewSort = "most_voted"
@@ -2740,6 +2773,9 @@ type AccountUsageParams struct {
 type AccountUsageResult struct {
 	// Days Days on which something was used, the latest first. Counts can be 20 seconds late.
 	Days []DayUsage `json:"days"`
+
+	// Quotas What the operator of the service allows the account, and how much of it is used.
+	Quotas []UsedQuota `json:"quotas"`
 }
 
 // AnswerCount defines model for AnswerCount.
@@ -3633,7 +3669,7 @@ type Facets struct {
 // Failure defines model for Failure.
 type Failure struct {
 	Error struct {
-		// Code <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, people.more_than_expected, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable.
+		// Code <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, users.too_many, uploads.quota_reached, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, people.more_than_expected, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, requests.quota_reached, auth.too_many_attempts, api.internal, api.unavailable.
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
@@ -3873,9 +3909,6 @@ type MailStatusResult struct {
 
 	// State away: it cannot be reached. refused: it refuses the login or the sender. Meanwhile mails wait.
 	State MailStatusResultState `json:"state"`
-
-	// Today How much of its limits the account has used today (UTC); null if the service sends no mail.
-	Today nullable.Nullable[Today] `json:"today"`
 
 	// Waiting Mails of the account that wait, at most 1,000.
 	Waiting int64 `json:"waiting"`
@@ -5327,21 +5360,6 @@ type TextKind string
 // Theme The colors; auto follows the browser.
 type Theme string
 
-// Today defines model for Today.
-type Today struct {
-	// Mails Mails that were written to people outside your team.
-	Mails int64 `json:"mails"`
-
-	// MostMails How many these can be; null if there is no limit. Further news waits until the next day.
-	MostMails nullable.Nullable[int64] `json:"most_mails"`
-
-	// MostVerified How many these can be; null if there is no limit. Further people are asked to confirm.
-	MostVerified nullable.Nullable[int64] `json:"most_verified"`
-
-	// Verified People who get mail without having confirmed, because an identity token verified them.
-	Verified int64 `json:"verified"`
-}
-
 // Token defines model for Token.
 type Token struct {
 	// AppID The only app that it can use; null for all apps.
@@ -5463,6 +5481,19 @@ type UploadTarget struct {
 
 // UploadTargetMethod defines model for UploadTarget.Method.
 type UploadTargetMethod string
+
+// UsedQuota defines model for UsedQuota.
+type UsedQuota struct {
+	// Most How much can be used; null if there is no limit. It can be below used, if it was lowered.
+	Most nullable.Nullable[int64] `json:"most"`
+
+	// Name requests: that people outside sent this month. files: bytes of their files. members: users of the account, with invited ones. mails: written today to people outside. verified: people who got mail today for the first time without confirming, because an identity token verified them. Months and days are in UTC.
+	Name UsedQuotaName `json:"name"`
+	Used int64         `json:"used"`
+}
+
+// UsedQuotaName requests: that people outside sent this month. files: bytes of their files. members: users of the account, with invited ones. mails: written today to people outside. verified: people who got mail today for the first time without confirming, because an identity token verified them. Months and days are in UTC.
+type UsedQuotaName string
 
 // User defines model for User.
 type User struct {

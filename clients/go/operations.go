@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// AccountUsage calls account-usage: Return what the account has used on each day.
+// AccountUsage calls account-usage: Return what the account has used on each day, and its quotas.
 // Needs an access token with the role admin or above.
 func (c *Client) AccountUsage(ctx context.Context, in AccountUsageParams) (AccountUsageResult, error) {
 	return call[AccountUsageParams, AccountUsageResult](ctx, c, "account-usage", in, false)

@@ -15,6 +15,7 @@ import (
 	"gatherkit/internal/blob"
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/store"
 	"gatherkit/internal/team"
 )
@@ -24,6 +25,7 @@ type accountCommand struct {
 	Show    accountShowCommand    `cmd:"" help:"Show an account with its users and apps."`
 	Create  accountCreateCommand  `cmd:"" help:"Create one account or many, and print links that invite their owners."`
 	Rename  accountRenameCommand  `cmd:"" help:"Rename an account."`
+	Quota   accountQuotaCommand   `cmd:"" help:"Show how much an account may use and uses, or change that."`
 	Suspend accountSuspendCommand `cmd:"" help:"Turn off the logins, keys, tokens, pages, mail and webhooks of an account. Nothing is deleted."`
 	Resume  accountResumeCommand  `cmd:"" help:"Turn a suspended account on again."`
 	Export  accountExportCommand  `cmd:"" help:"Write an account to a folder, as an installation with only this account."`
@@ -148,7 +150,7 @@ func (c *accountShowCommand) Run(p *program) error {
 		if err := p.printUsers(s, account); err != nil {
 			return err
 		}
-		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, store.MaxApps)
+		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, quota.MaxApps)
 		if err != nil {
 			return err
 		}
@@ -324,6 +326,47 @@ func (c *accountRenameCommand) Run(p *program) error {
 	})
 }
 
+type accountQuotaCommand struct {
+	config.Store `embed:""`
+	Quotas       config.Quotas `help:"Quotas of accounts for which this command sets no others, as in serve." env:"GATHERKIT_QUOTAS" placeholder:"QUOTA=MOST,…"`
+	Account      string        `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	Changes      []string      `arg:"" optional:"" help:"Quotas to change, such as requests=1000 files=10GB members=none webhooks=default." placeholder:"QUOTA=MOST"`
+}
+
+// Run changes the quotas, and shows all of them.
+func (c *accountQuotaCommand) Run(p *program) error {
+	changes, err := quota.Parse(c.Changes)
+	if err != nil {
+		return err
+	}
+	return p.with(c.Store, func(s *store.Store) error {
+		account, err := p.findAccount(s, c.Account)
+		if err != nil {
+			return err
+		}
+		if err := s.Quotas.Set(p.ctx, account.ID, changes); err != nil {
+			return err
+		}
+		quotas, err := s.UsedQuotas(p.ctx, account.ID)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "QUOTA\tUSED\tMOST")
+		for _, q := range quotas {
+			most, origin := int64(quota.None), " (default)"
+			if q.Most != nil {
+				most = *q.Most
+			}
+			if q.Own {
+				origin = ""
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s%s\n", q.Name, quota.Format(q.Name, q.Used), quota.Format(q.Name, most), origin)
+		}
+		return w.Flush()
+	}, func(o *store.Options) { o.Existing, o.Quotas = true, quota.Limits(c.Quotas) })
+}
+
 type accountSuspendCommand struct {
 	config.Store `embed:""`
 	Account      string `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
@@ -483,7 +526,7 @@ type appRotateKeyCommand struct {
 // Run rotates the key.
 func (c *appRotateKeyCommand) Run(p *program) error {
 	return p.withAccount(c.Store, c.Account, func(s *store.Store, account feedback.Account) error {
-		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, store.MaxApps)
+		apps, err := s.Apps(p.ctx, account.ID, feedback.ID{}, quota.MaxApps)
 		if err != nil {
 			return err
 		}

@@ -28,8 +28,7 @@ func newMailSender(ctx context.Context, c config.Serve, s *store.Store, metrics 
 	if err != nil {
 		return nil, err
 	}
-	limits := mail.Limits{Mails: int64(c.MailsPerDay), Verified: int64(c.VerifiedPerDay)}
-	sender := mail.NewSender(s.Mail, server, limits, c.PublicURL.URL, key)
+	sender := mail.NewSender(s.Mail, server, c.PublicURL.URL, key)
 	for _, work := range mail.Kinds() {
 		metrics.countFailures(work, sender.Outcomes.Failures)
 	}

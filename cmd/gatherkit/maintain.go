@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"gatherkit/internal/config"
 	"gatherkit/internal/store"
 )
@@ -14,11 +16,14 @@ func (c *recountCommand) Run(p *program) error {
 	return p.withExisting(c.Store, func(s *store.Store) error {
 		wrong, err := s.Recount(p.ctx)
 		for _, m := range wrong {
-			if m.RequestID != nil {
-				p.printf("request %s, %s: repaired, was %d, is now %d\n", m.RequestID, m.Of, m.Counted, m.Rows)
-				continue
+			of := fmt.Sprintf("app %s, %s, %s", m.AppID, m.Box, m.Status)
+			switch {
+			case m.RequestID != nil:
+				of = fmt.Sprintf("request %s, %s", m.RequestID, m.Of)
+			case m.Of == "files":
+				of = fmt.Sprintf("account %s, bytes of files", m.AccountID)
 			}
-			p.printf("app %s, %s, %s: repaired, was %d, is now %d\n", m.AppID, m.Box, m.Status, m.Counted, m.Rows)
+			p.printf("%s: repaired, was %d, is now %d\n", of, m.Counted, m.Rows)
 		}
 		if err == nil && len(wrong) == 0 {
 			p.printf("All counters are right.\n")

@@ -22,6 +22,7 @@ import (
 	"gatherkit/internal/mail"
 	"gatherkit/internal/mcp"
 	"gatherkit/internal/password"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/store"
 	"gatherkit/internal/webhook"
 	"gatherkit/web"
@@ -179,6 +180,7 @@ func removeIncomplete(ctx context.Context, files *blob.Store, log *slog.Logger) 
 func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (s *store.Store, files *blob.Store, err error) {
 	place := c.Place()
 	s, err = p.open(c.Store, log, func(o *store.Options) {
+		o.Quotas = quota.Limits(c.Quotas)
 		o.ObserveGroup, o.ObserveWrite = metrics.observeGroup, metrics.observeWrite
 		if place != "" { // files is opened below, before the store removes any
 			o.RemoveFile = func(ctx context.Context, id feedback.ID) error { return files.Remove(ctx, id) }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/store"
 	"gatherkit/internal/usage"
 )
 
@@ -15,7 +16,8 @@ type accountUsageParams struct {
 }
 
 type accountUsageResult struct {
-	Days []usage.DayUsage `json:"days" doc:"Days on which something was used, the latest first. Counts can be 20 seconds late."`
+	Days   []usage.DayUsage  `json:"days" doc:"Days on which something was used, the latest first. Counts can be 20 seconds late."`
+	Quotas []store.UsedQuota `json:"quotas" doc:"What the operator of the service allows the account, and how much of it is used."`
 }
 
 func (a *API) accountUsage(ctx context.Context, c caller, in accountUsageParams) (accountUsageResult, error) {
@@ -24,5 +26,9 @@ func (a *API) accountUsage(ctx context.Context, c caller, in accountUsageParams)
 		n = *in.Days
 	}
 	days, err := a.Store.Usage.Days(ctx, c.Account.ID, feedback.DayOf(a.Now())-feedback.Day(n-1))
-	return accountUsageResult{days}, err
+	if err != nil {
+		return accountUsageResult{}, err
+	}
+	quotas, err := a.Store.UsedQuotas(ctx, c.Account.ID)
+	return accountUsageResult{days, quotas}, err
 }

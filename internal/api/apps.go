@@ -5,7 +5,7 @@ import (
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lists"
-	"gatherkit/internal/store"
+	"gatherkit/internal/quota"
 )
 
 type appResult struct {
@@ -43,7 +43,7 @@ func (a *API) appsList(ctx context.Context, c caller, in appsListParams) (appsLi
 	if err != nil {
 		return appsListResult{}, err
 	}
-	cur.SetLimit(in.Limit, store.MaxApps)
+	cur.SetLimit(in.Limit, quota.MaxApps)
 	total, err := a.Store.CountApps(ctx, c.Account.ID)
 	if err != nil {
 		return appsListResult{}, err

@@ -136,7 +136,7 @@ func (s *sized) fill() {
 	s.rows("users", "account_id, id, email, name, role, password_hash, created_at", func(i int) []any {
 		return []any{account, nth(i), fmt.Sprint("u", i, "@example.com"), "U", "viewer", cheapHash, now}
 	})
-	const appsOf = 8 // as there are at most store.MaxApps
+	const appsOf = 8 // as there are at most quota.MaxApps
 	var apps [][]any
 	for i := range s.size / appsOf {
 		apps = append(apps, []any{account, nth(i), "App", fmt.Sprint("gk_", i), "{}", 1, now, now})

@@ -36,18 +36,11 @@ func (a *API) mailLink(c caller, send bool) error {
 type mailStatusResult struct {
 	Configured bool `json:"configured" doc:"Whether the service sends mail."`
 	mail.Status
-	Today *mail.Today `json:"today" doc:"How much of its limits the account has used today (UTC); null if the service sends no mail."`
 }
 
 func (a *API) mailStatus(ctx context.Context, c caller, _ none) (mailStatusResult, error) {
-	result := mailStatusResult{Configured: a.Mail != nil}
-	var err error
-	if result.Status, err = a.Store.Mail.Status(ctx, c.Account.ID); err != nil || a.Mail == nil {
-		return result, err
-	}
-	today, err := a.Mail.Today(ctx, c.Account.ID)
-	result.Today = &today
-	return result, err
+	status, err := a.Store.Mail.Status(ctx, c.Account.ID)
+	return mailStatusResult{Configured: a.Mail != nil, Status: status}, err
 }
 
 type mailSuppressParams struct {

@@ -192,7 +192,7 @@ func (a *API) teamOperations() []op {
 		bearer("mail-status", admin, "Return whether mail works, and how many mails wait", a.mailStatus),
 		bearer("mail-suppress", admin, "End all mail about requests to an address that bounces or complains", a.mailSuppress),
 
-		bearer("account-usage", admin, "Return what the account has used on each day", a.accountUsage),
+		bearer("account-usage", admin, "Return what the account has used on each day, and its quotas", a.accountUsage),
 		bearer("audit-list", admin, "List the changes of the account, its users and its apps, latest first", a.auditList),
 		bearer("users-list", viewer, "List the account's users", a.usersList),
 		bearer("users-invite", admin, "Add a user and create a link to invite them", a.usersInvite).noTokens(),

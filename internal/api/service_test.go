@@ -74,7 +74,7 @@ func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Mail = mail.NewSender(s.Mail, server, mail.Limits{Mails: 5000, Verified: 100}, o.PublicURL, key)
+	o.Mail = mail.NewSender(s.Mail, server, o.PublicURL, key)
 	for _, fn := range change {
 		fn(&o)
 	}

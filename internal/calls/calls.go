@@ -141,10 +141,13 @@ func (c *Call) RequireGET() error {
 	return nil
 }
 
-// SetRetryAfter tells the client when to try again, if the error does.
+// SetRetryAfter tells the client when to try again, and which quota is spent, if the error does.
 func (c *Call) SetRetryAfter(e *feedback.Error) {
 	if e.RetryAfter > 0 {
 		c.W.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	if e.RateLimit != "" {
+		c.W.Header().Set("RateLimit", e.RateLimit)
 	}
 }
 

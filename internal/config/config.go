@@ -53,8 +53,7 @@ type Serve struct {
 	SubmitRate     int       `help:"Submissions and announced files that one address may make per minute. Other limits follow from it: as many votes, searches for similar requests, calls that read changelogs and boards, and calls about what somebody asked for per minute, five times as many calls with an API key per minute, and this number × 10 MiB of files per day. 0 turns all of them off." default:"600" env:"GATHERKIT_SUBMIT_RATE"`
 	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
 	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" placeholder:"URL"`
-	MailsPerDay    int       `help:"E-mails that an account may send to people outside its team on a day (UTC). Further news waits until the next day. 0 means no limit." default:"5000" env:"GATHERKIT_MAILS_PER_DAY"`
-	VerifiedPerDay int       `help:"People whom identity tokens of an account may verify on a day (UTC), so that they get e-mail without confirming it first. Further ones are asked. 0 means no limit." default:"100" env:"GATHERKIT_VERIFIED_PER_DAY"`
+	Quotas         Quotas    `help:"Quotas of the accounts for which account quota sets no others: requests that people outside send in a month (UTC), bytes of files, members, apps, webhooks, mails to people outside on a day (UTC), and people on a day who get mail without confirming because an identity token verifies them. Such as requests=1000,files=10GB,mails=none. Without it: apps=1000,webhooks=20,mails=5000,verified=100." env:"GATHERKIT_QUOTAS" placeholder:"QUOTA=MOST,…"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Minimum level to log: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogCalls       string    `help:"Calls to log: ${enum}. failed are those that fail because of the service." enum:"all,failed" default:"all" env:"GATHERKIT_LOG_CALLS"`
@@ -92,12 +91,8 @@ func (s *Serve) Validate() error {
 	if s.SMTP != "" && s.PublicURL.URL == nil {
 		return errors.New("--smtp needs --public-url, which mails link to")
 	}
-	for flag, limit := range map[string]int{
-		"--submit-rate": s.SubmitRate, "--mails-per-day": s.MailsPerDay, "--verified-per-day": s.VerifiedPerDay,
-	} {
-		if limit < 0 {
-			return fmt.Errorf("%s must be 0 (no limit) or greater, not %d", flag, limit)
-		}
+	if s.SubmitRate < 0 {
+		return fmt.Errorf("--submit-rate must be 0 (no limit) or greater, not %d", s.SubmitRate)
 	}
 	return nil
 }

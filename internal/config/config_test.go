@@ -68,7 +68,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config.Serve{
 		Storage: config.Storage{Store: config.Store{Data: "./data"}}, Listen: "127.0.0.1:8080",
-		SubmitRate: 600, MailsPerDay: 5000, VerifiedPerDay: 100, LogLevel: "info", LogCalls: "all", LogFormat: "json",
+		SubmitRate: 600, LogLevel: "info", LogCalls: "all", LogFormat: "json",
 	}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", c.Serve.Serve)); diff != "" {
 		t.Error(diff)
@@ -124,6 +124,8 @@ func TestSources(t *testing.T) {
 		{"trusted-proxies", "2001:db8::/112,,2001:db8::1", "[2001:db8::/112 2001:db8::1/128]"},
 		{"log-level", "warn", "warn"},
 		{"log-format", "text", "text"},
+		{"quotas", " requests=7, files=1KiB,mails=none,", "map[apps:1000 files:1024 mails:9223372036854775807 members:9223372036854775807" +
+			" requests:7 verified:100 webhooks:20]"},
 		{"uploads", "/srv/files", "/srv/files"},
 		{"uploads", "s3://name?region=eu-central-1", "s3://name?region=eu-central-1"},
 	} {
@@ -152,7 +154,7 @@ func read(c *commandLine, setting string) string {
 	return map[string]string{
 		"data": s.Data, "database": string(s.Database), "listen": s.Listen, "metrics-listen": s.MetricsListen,
 		"submit-rate": fmt.Sprint(s.SubmitRate), "public-url": s.PublicURL.String(), "trusted-proxies": fmt.Sprint(s.TrustedProxies),
-		"uploads": string(s.Uploads), "log-level": s.LogLevel, "log-calls": s.LogCalls, "log-format": s.LogFormat,
+		"uploads": string(s.Uploads), "quotas": fmt.Sprint(s.Quotas), "log-level": s.LogLevel, "log-calls": s.LogCalls, "log-format": s.LogFormat,
 	}[setting]
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 )
 
 // Database is a postgres:// URL, or empty for SQLite. It may contain a password: convert
@@ -145,4 +146,20 @@ func (u *Uploads) UnmarshalText(text []byte) error {
 	}
 	*u = Uploads(place)
 	return nil
+}
+
+// Quotas are the quotas of accounts for which the operator has set no others.
+type Quotas quota.Limits
+
+// UnmarshalText parses a comma-separated list of quotas. Those that are not in it are quota.Defaults.
+func (q *Quotas) UnmarshalText(text []byte) error {
+	var parts []string
+	for part := range strings.SplitSeq(string(text), ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	changes, err := quota.Parse(parts)
+	*q = Quotas(quota.Defaults.With(changes))
+	return err
 }

@@ -3,6 +3,8 @@ package feedback
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +37,8 @@ func (e *Event) describeAudit() string {
 		return "suspended the account"
 	case AccountResumed:
 		return "resumed the account"
+	case QuotasChanged:
+		return e.describeQuotas()
 	case AppCreated:
 		return "created " + app
 	case AppUpdated:
@@ -67,6 +71,15 @@ func (e *Event) describeAudit() string {
 		return e.describeEntry()
 	}
 	return e.describeUser()
+}
+
+// describeQuotas lists the new quotas, such as files=10 GB.
+func (e *Event) describeQuotas() string {
+	var quotas []string
+	for _, name := range slices.Sorted(maps.Keys(e.After)) {
+		quotas = append(quotas, fmt.Sprintf("%s=%v", name, e.After[name]))
+	}
+	return "set the quotas " + strings.Join(quotas, ", ")
 }
 
 func (e *Event) describeApp(app string) string {

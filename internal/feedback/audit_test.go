@@ -19,6 +19,9 @@ func TestAuditSummaries(t *testing.T) {
 		`Ada renamed the account from "Acme" to "Globex".`: {
 			Kind: AccountRenamed, Before: fields{"name": "Acme"}, After: fields{"name": "Globex"},
 		},
+		"Ada set the quotas files=10 GB, members=default.": {
+			Kind: QuotasChanged, Before: fields{"files": "none", "members": "5"}, After: fields{"members": "default", "files": "10 GB"},
+		},
 		"Ada joined with the set-up link as owner.": {
 			Kind: UserCreated, After: fields{"id": ID{1}.String(), "name": "Ada", "email": "ada@example.com", "role": "owner"},
 		},

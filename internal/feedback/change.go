@@ -26,6 +26,7 @@ const (
 	AccountRenamed   ChangeKind = "account.renamed"
 	AccountSuspended ChangeKind = "account.suspended"
 	AccountResumed   ChangeKind = "account.resumed"
+	QuotasChanged    ChangeKind = "account.quotas_changed"
 	UserCreated      ChangeKind = "user.created"
 	UserInvited      ChangeKind = "user.invited"
 	UserJoined       ChangeKind = "user.joined"
@@ -83,7 +84,7 @@ const (
 // ChangeKinds lists the kinds of changes.
 func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
-		AccountCreated, AccountRenamed, AccountSuspended, AccountResumed,
+		AccountCreated, AccountRenamed, AccountSuspended, AccountResumed, QuotasChanged,
 		UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
 		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted, PortalLinkRotated,

@@ -2,6 +2,7 @@ package feedback
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -15,12 +16,14 @@ type Error struct {
 	Status int
 	// RetryAfter is how long to wait before a retry, or 0 if the error does not say.
 	RetryAfter time.Duration
+	// RateLimit is the value of the RateLimit header of the answer (draft-ietf-httpapi-ratelimit-headers), or "" for none.
+	RateLimit string
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// Is reports whether target is an *Error with the same code. Its message and RetryAfter
-// do not matter, so that copies made by With and After match the original.
+// Is reports whether target is an *Error with the same code. Nothing else matters, so that copies made by With, After
+// and Spent match the original.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
@@ -38,6 +41,17 @@ func (e *Error) With(format string, args ...any) *Error {
 func (e *Error) After(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = max(d, time.Second)
+	return &c
+}
+
+// Spent returns a copy of the error with a RateLimit header that says that nothing is left of a quota, for reset or, if
+// that is 0, for an unknown time.
+func (e *Error) Spent(quota string, reset time.Duration) *Error {
+	c := *e
+	c.RateLimit = `"` + quota + `";r=0`
+	if reset > 0 {
+		c.RateLimit += fmt.Sprintf(";t=%.0f", math.Ceil(reset.Seconds()))
+	}
 	return &c
 }
 
@@ -153,7 +167,7 @@ var (
 	ErrHostTaken = newError(409, "apps.host_taken",
 		"The portal of another app has this settings.portal.host; choose another one.")
 	ErrTooManyApps = newError(409, "apps.too_many",
-		"There can be at most 1,000 apps; delete one first.")
+		"The account has as many apps as its quota allows; delete one first.")
 	ErrTooManyViews = newError(409, "views.too_many",
 		"There can be at most 50 views of the team, and 50 of your own; delete one first.")
 	ErrTooManyTemplates = newError(409, "templates.too_many",
@@ -161,7 +175,11 @@ var (
 	ErrTooManyTokens = newError(409, "tokens.too_many",
 		"There can be at most 50 service tokens, and 50 tokens of each user; revoke one first.")
 	ErrTooManyWebhooks = newError(409, "webhooks.too_many",
-		"There can be at most 20 webhooks; delete one first.")
+		"The account has as many webhooks as its quota allows; delete one first.")
+	ErrTooManyUsers = newError(409, "users.too_many",
+		"The account has as many users as its quota allows; remove one first.")
+	ErrFilesFull = newError(409, "uploads.quota_reached",
+		"The storage for files is full; submit your request without this file.")
 	ErrTooManyLinks = newError(409, "links.too_many",
 		"A request can have at most 20 links; remove one first.")
 	ErrPositionAhead = newError(409, "events.position_ahead",
@@ -190,6 +208,8 @@ var (
 
 	ErrRateLimited = newError(429, "api.rate_limited",
 		"Too many calls; try again later.")
+	ErrRequestsSpent = newError(429, "requests.quota_reached",
+		"No more requests can be submitted this month; keep yours, and try again later.")
 	ErrTooManyAttempts = newError(429, "auth.too_many_attempts",
 		"Too many failed logins; try again later.")
 
@@ -212,11 +232,11 @@ func Codes() []*Error {
 		ErrEntryNotFound, ErrLinkNotFound, ErrTokenNotFound, ErrWebhookNotFound, ErrEventNotFound,
 		ErrMethodNotAllowed, ErrRequestTimeout,
 		ErrSetupDone, ErrEmailTaken, ErrLastOwner, ErrSlugTaken, ErrHostTaken, ErrTooManyApps, ErrTooManyViews,
-		ErrTooManyTemplates, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks,
+		ErrTooManyTemplates, ErrTooManyTokens, ErrTooManyLinks, ErrTooManyWebhooks, ErrTooManyUsers, ErrFilesFull,
 		ErrPositionAhead, ErrIdempotencyMismatch, ErrNothingAsked, ErrReplyNotAllowed, ErrVersionConflict, ErrEntryConflict,
 		ErrCountMismatch, ErrMoreThanExpected, ErrMerged, ErrQuarantined, ErrNotQuarantined,
 		ErrBodyTooLarge, ErrUnsupportedMediaType,
-		ErrRateLimited, ErrTooManyAttempts,
+		ErrRateLimited, ErrRequestsSpent, ErrTooManyAttempts,
 		ErrInternal, ErrUnavailable,
 	}
 }

@@ -100,7 +100,7 @@ func CORS() *cors.Cors {
 		AllowOriginFunc: func(string) bool { return true }, // allowed_origins is enforced on the call, which carries the key
 		AllowedMethods:  []string{http.MethodPost, http.MethodPut, http.MethodGet},
 		AllowedHeaders:  []string{"Content-Type", "X-API-Key"},
-		ExposedHeaders:  []string{"Retry-After", "X-Request-Id"},
+		ExposedHeaders:  []string{"RateLimit", "Retry-After", "X-Request-Id"},
 		MaxAge:          24 * 60 * 60,
 	})
 }

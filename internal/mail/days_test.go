@@ -11,21 +11,17 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/mail/mailtest"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/signed"
 	"gatherkit/internal/store/storetest"
 )
 
-// today checks how much of its limits the account has used.
+// today checks how much of its quotas the account has used.
 func (r *rig) today(mails, verified int64) {
 	r.T.Helper()
-	got, err := r.sender.Today(ctx, r.account.ID)
+	got, err := r.Mail.Today(ctx, r.account.ID)
 	r.must(err)
 	want := mail.Today{Mails: mails, Verified: verified}
-	for limit, shown := range map[int64]**int64{r.limits.Mails: &want.MostMails, r.limits.Verified: &want.MostVerified} {
-		if limit > 0 {
-			*shown = &limit
-		}
-	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.T.Errorf("today (-want +got):\n%s", diff)
 	}
@@ -44,9 +40,11 @@ func (r *rig) to(d time.Duration, addresses ...string) {
 	}
 }
 
-func (r *rig) limit(l mail.Limits) {
-	r.limits = l
-	r.sender = r.newSender(r.server.URL)
+// limit sets quotas, such as mails=3.
+func (r *rig) limit(quotas ...string) {
+	changes, err := quota.Parse(quotas)
+	r.must(err)
+	r.must(r.Quotas.Set(ctx, r.account.ID, changes))
 }
 
 // TestMailsOfADay: mails to people outside that are over the limit wait until the next day, in their order. Those of
@@ -54,7 +52,7 @@ func (r *rig) limit(l mail.Limits) {
 func TestMailsOfADay(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		r.limit(mail.Limits{Mails: 3})
+		r.limit("mails=3")
 		r.Clock.Move(7 * time.Hour) // the day began before
 		other := r.elsewhere("Other")
 		var ids []feedback.ID
@@ -88,7 +86,7 @@ func TestMailsOfADay(t *testing.T) {
 func TestMailsThatFail(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		r.limit(mail.Limits{Mails: 1})
+		r.limit("mails=1")
 		id := r.wants("ada@example.com", true)
 		r.none(0, "nothing is new")
 		r.status(r.by, id, "planned")
@@ -100,7 +98,7 @@ func TestMailsThatFail(t *testing.T) {
 		r.wants("grace@example.com", false)
 		r.one(0, "grace@example.com")
 		r.today(2, 1)
-		if days, err := r.sender.Today(ctx, feedback.ID{}); err != nil || days.Mails != 0 {
+		if days, err := r.Mail.Today(ctx, feedback.ID{}); err != nil || days.Mails != 0 {
 			t.Errorf("another account: %+v, %v", days, err)
 		}
 	})
@@ -111,7 +109,7 @@ func TestMailsThatFail(t *testing.T) {
 func TestVerifiedOfADay(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := newRig(t, at)
-		r.limit(mail.Limits{Verified: 2})
+		r.limit("verified=2")
 		other := r.elsewhere("Other")
 		r.wants("ada@example.com", true)
 		r.wants("ada@example.com", true)
@@ -151,5 +149,20 @@ func TestVerifiedOfADay(t *testing.T) {
 		if days != 1 {
 			t.Errorf("%d days are kept", days)
 		}
+	})
+}
+
+// TestNoMails: with quotas of 0, nobody gets news, and nobody is verified by a token. News is not lost.
+func TestNoMails(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := newRig(t, at)
+		r.limit("mails=0", "verified=0")
+		id := r.wants("ada@example.com", true)
+		r.confirm(r.one(0, "ada@example.com"))
+		r.status(r.by, id, "planned")
+		r.none(48*time.Hour, "it waits")
+		r.today(0, 0)
+		r.limit("mails=1", "verified=default")
+		r.one(24*time.Hour, "ada@example.com")
 	})
 }

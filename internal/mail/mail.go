@@ -12,6 +12,7 @@ import (
 	"gatherkit/internal/aside"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/usage"
 )
@@ -62,6 +63,7 @@ type Mail struct {
 	app     readers.AppOf
 	aside   *aside.List
 	usage   *usage.Usage
+	quotas  *quota.Quotas
 
 	changed chan struct{} // has a value after a commit
 }
@@ -69,10 +71,11 @@ type Mail struct {
 // New returns the mail in a database.
 func New(
 	db *database.DB, log *slog.Logger, now func() time.Time, ids *feedback.IDs, people *readers.Readers, app readers.AppOf,
-	list *aside.List, used *usage.Usage,
+	list *aside.List, used *usage.Usage, quotas *quota.Quotas,
 ) *Mail {
 	m := &Mail{
-		db: db, log: log, now: now, ids: ids, readers: people, app: app, aside: list, usage: used, changed: make(chan struct{}, 1),
+		db: db, log: log, now: now, ids: ids, readers: people, app: app, aside: list, usage: used, quotas: quotas,
+		changed: make(chan struct{}, 1),
 	}
 	db.OnCommit(m.nudge)
 	return m

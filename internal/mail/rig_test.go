@@ -17,6 +17,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/mail/mailtest"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/signed"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -38,11 +39,12 @@ type rig struct {
 	account feedback.Account
 	app     feedback.App
 	by      feedback.Actor
-	limits  mail.Limits
 }
 
 func newRig(t *testing.T, at storetest.Place, change ...func(*store.Options)) *rig {
 	t.Helper()
+	unlimited := quota.Changes{quota.Mails: new(int64(quota.None)), quota.Verified: new(int64(quota.None))}
+	change = append(change, func(o *store.Options) { o.Quotas = quota.Defaults.With(unlimited) })
 	r := &rig{Rig: storetest.NewRig(t, at, change...), server: mailtest.New(t)}
 	r.account = r.NewAccount("Acme")
 	r.app = r.NewApp(r.account)
@@ -66,7 +68,7 @@ func (r *rig) senderOf(s *store.Store, address string) *mail.Sender {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	return mail.NewSender(s.Mail, server, r.limits, home, key)
+	return mail.NewSender(s.Mail, server, home, key)
 }
 
 func (r *rig) must(err error) {

@@ -40,7 +40,6 @@ type Sender struct {
 
 	server atomic.Pointer[Server]
 	again  atomic.Bool // whether the server has changed since it failed
-	limits Limits
 	home   *url.URL
 	key    []byte
 	next   feedback.ID // the account after which follow continues
@@ -50,9 +49,9 @@ type Sender struct {
 }
 
 // NewSender returns a sender. home is the address of the service for people, and key the secret KeyName.
-func NewSender(m *Mail, server Server, l Limits, home *url.URL, key []byte) *Sender {
+func NewSender(m *Mail, server Server, home *url.URL, key []byte) *Sender {
 	s := &Sender{
-		Mail: m, limits: l, home: home, key: key,
+		Mail: m, home: home, key: key,
 		news: turns{table: "mail_follows"}, digests: turns{table: "mail_digests"}, letters: turns{table: "mails"}, asks: newAsks(),
 	}
 	s.server.Store(&server)

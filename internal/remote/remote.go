@@ -20,9 +20,9 @@ import (
 var timeout = deadline.Of(2 * time.Minute)
 
 const (
-	maxBody  = 256 << 20 // bytes of an answer
-	maxTries = 5         // of a call that is refused because there were too many
-	maxWait  = time.Minute
+	maxBody  = 256 << 20       // bytes of an answer
+	maxTries = 5               // of a call that is refused because there were too many
+	maxWait  = 2 * time.Minute // longer ones are left to the caller
 )
 
 // Service is a service at a URL, and the token with which it is called.
@@ -56,7 +56,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 
 // Call calls an operation and returns its result. It returns a *Refusal if the service refuses the call. A call that
-// is refused with 429 has done nothing, so it is sent again when the service says so.
+// is refused with 429 has done nothing, so it is sent again when the service says so, unless that is in more than maxWait.
 func (s Service) Call(ctx context.Context, operation string, params any) (json.RawMessage, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -64,10 +64,10 @@ func (s Service) Call(ctx context.Context, operation string, params any) (json.R
 	}
 	for try := 1; ; try++ {
 		result, wait, err := s.send(ctx, operation, body)
-		if wait == 0 || try == maxTries {
+		if wait == 0 || wait > maxWait || try == maxTries {
 			return result, err
 		}
-		if err := s.sleep(ctx, min(wait, maxWait)); err != nil {
+		if err := s.sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 	}

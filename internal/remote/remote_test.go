@@ -160,3 +160,22 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// TestTooLong: a service that asks to wait for hours gets no further call, and the caller gets its answer.
+func TestTooLong(t *testing.T) {
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.Header().Set("Retry-After", "121")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, limited)
+	}))
+	defer server.Close()
+	s := Service{URL: server.URL, Sleep: func(_ context.Context, d time.Duration) error {
+		t.Errorf("it waits for %v", d)
+		return nil
+	}}
+	if _, err := s.Call(t.Context(), "requests-get", nil); err == nil || err.Error() != "api.rate_limited: Wait." || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}

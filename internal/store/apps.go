@@ -11,6 +11,7 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/entries"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/tokens"
 	"gatherkit/internal/visitors"
 	"gatherkit/internal/webhook"
@@ -72,13 +73,21 @@ func countApps(ctx context.Context, q database.Queryer, accountID feedback.ID) (
 	return n, err
 }
 
-// MaxApps is how many apps an account can have. A list of apps has them all, and a search reads the words of each.
-const MaxApps = 1000
-
-// AddApp creates an app with a new API key. It returns ErrTooManyApps.
+// AddApp creates an app with a new API key. It returns ErrTooManyApps if the account's quota does not allow it.
 func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, by feedback.Actor) (app feedback.App, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		app, err = s.addApp(ctx, tx, accountID, name, by)
+		if app, err = s.addApp(ctx, tx, accountID, name, by); err != nil {
+			return err
+		}
+		// The log of changes is locked until the end, so that the number of apps is exact.
+		n, err := countApps(ctx, tx, accountID)
+		if err != nil {
+			return err
+		}
+		most, err := s.Quotas.Of(ctx, tx, accountID, quota.Apps)
+		if err == nil && n > most {
+			err = feedback.ErrTooManyApps.Spent(string(quota.Apps), 0)
+		}
 		return err
 	})
 	return app, err
@@ -101,18 +110,9 @@ func (s *Store) addApp(ctx context.Context, tx *sql.Tx, accountID feedback.ID, n
 	if err := s.lock(ctx, tx, accountID, app.ID); err != nil { // inserts the gate
 		return app, err
 	}
-	// The log of changes is locked until the end, so that the number of apps is exact.
-	err = changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
+	return app, changelog.Record(ctx, tx, accountID, app.CreatedAt, feedback.Change{
 		Kind: feedback.AppCreated, Actor: by, AppID: &app.ID, After: map[string]any{"name": name},
 	})
-	if err != nil {
-		return app, err
-	}
-	n, err := countApps(ctx, tx, accountID)
-	if err == nil && n > MaxApps {
-		err = feedback.ErrTooManyApps
-	}
-	return app, err
 }
 
 // ChangeApp reads an app, calls change to modify it, and saves the differences. It returns

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/store/storetest"
 )
 
-// TestTooManyApps: an account has at most MaxApps apps, and one that is refused leaves nothing behind.
+// TestTooManyApps: an account has at most quota.MaxApps apps, and one that is refused leaves nothing behind.
 func TestTooManyApps(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -18,7 +18,7 @@ func TestTooManyApps(t *testing.T) {
 		account := r.NewAccount("Acme")
 		app := r.NewApp(account)
 		var rows [][]any
-		for i := range store.MaxApps - 2 {
+		for i := range quota.MaxApps - 2 {
 			id := feedback.ID{0xff, byte(i >> 8), byte(i)}
 			rows = append(rows, []any{account.ID, id, fmt.Sprint("App ", i), fmt.Sprint("key ", i), "{}", 1, app.CreatedAt, app.CreatedAt})
 		}
@@ -32,7 +32,7 @@ func TestTooManyApps(t *testing.T) {
 		if _, err := r.AddApp(ctx, account.ID, "One more", by); !errors.Is(err, feedback.ErrTooManyApps) {
 			t.Errorf("one more than the last: %v", err)
 		}
-		if n := r.Count("apps WHERE account_id = $1", account.ID); n != store.MaxApps {
+		if n := r.Count("apps WHERE account_id = $1", account.ID); n != quota.MaxApps {
 			t.Errorf("%d apps", n)
 		}
 		if c, k := r.Count("changes"), r.Count("api_keys"); c != changes || k != keys {

@@ -52,6 +52,7 @@ portal_hosts host
 portal_links account_id beside accounts
 portals slug
 purges account_id beside accounts
+quotas account_id beside accounts
 readers account_id beside accounts
 reply_templates account_id beside accounts
 request_counts account_id beside accounts
@@ -63,6 +64,7 @@ session_tokens account_id beside accounts
 sessions account_id beside accounts
 set_aside account_id beside accounts
 status_links account_id beside accounts
+stored_files account_id beside accounts
 uploads account_id beside accounts
 usage_days account_id beside accounts
 users account_id beside accounts

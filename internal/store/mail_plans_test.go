@@ -56,7 +56,7 @@ func (w *wanted) round(s *store.Store) error {
 	w.Exec("UPDATE mail_follows SET due_at = 1 WHERE account_id = $1 AND request_id = $2", w.Acme.ID, w.link.RequestID)
 	w.Exec("UPDATE mail_positions SET position = position - 40 WHERE account_id = $1", w.Acme.ID)
 	w.Exec("DELETE FROM mail_server")
-	sender := mail.NewSender(s.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil)
+	sender := mail.NewSender(s.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil)
 	if err := sender.Round(ctx); err != nil {
 		return err
 	}

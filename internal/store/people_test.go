@@ -164,7 +164,7 @@ func traceable(t *testing.T, at storetest.Place, change ...func(*store.Options))
 	}
 	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example") // nobody listens, so mails wait
 	k.must(err)
-	k.must(mail.NewSender(r.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
+	k.must(mail.NewSender(r.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 	r.IndexAll()
 	return k
 }
@@ -477,7 +477,7 @@ func TestEraseMail(t *testing.T) {
 		k.submit("T", person, store.Submission{Notify: "en"})
 		server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example")
 		k.must(err)
-		k.must(mail.NewSender(k.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
+		k.must(mail.NewSender(k.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 		known := func() (n int) {
 			records, err := k.Mail.Known(ctx, k.account.ID, *person.Email)
 			k.must(err)
@@ -498,7 +498,7 @@ func TestEraseMail(t *testing.T) {
 		for state, want := range map[string]int{"confirmed": 0, "stopped": 1, "bounced": 1} {
 			k.Exec("DELETE FROM mail_people WHERE account_id = $1", k.account.ID)
 			k.submit("T", person, store.Submission{Notify: "en"})
-			k.must(mail.NewSender(k.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
+			k.must(mail.NewSender(k.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 			k.Exec("UPDATE requests SET submitter_email = NULL WHERE submitter_email = $1", *person.Email) // only mail knows them
 			k.Exec("UPDATE mail_people SET state = $2 WHERE account_id = $1", k.account.ID, state)
 			erase(feedback.Subject{Email: *person.Email})

@@ -182,7 +182,7 @@ func confided(r *storetest.Rig, app feedback.App) (id, file feedback.ID) {
 	onPortal(r, app, request.ID)
 	server, err := mail.ParseServer("smtp://127.0.0.1:1?from=a@b.example") // nobody listens, so mails wait
 	must(err)
-	must(mail.NewSender(r.Mail, server, mail.Limits{}, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
+	must(mail.NewSender(r.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil).Round(ctx))
 	return request.ID, file
 }
 
@@ -352,6 +352,7 @@ func beside(r *storetest.Rig, a feedback.Account) {
 		"departures (account_id, user_id, removed_by) VALUES ($1, $2, $2)",
 		"usage_days (account_id, day, calls, busy_us, submissions, files, file_bytes, mails, last_at)" +
 			" VALUES ($1, 1, 1, 1, 1, 1, 1, 1, 1)",
+		"quotas (account_id, name, most) VALUES ($1, 'files', 1000000)",
 		"index_progress (account_id, seq) VALUES ($1, 1)",
 		"set_aside (account_id, kind, subject, attempts, since, tried_at, due_at, error) VALUES ($1, 'follow', 'S', 1, 1, 1, 1, 'E')",
 	} {

@@ -10,15 +10,17 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/uploads"
 )
 
 // Miscount is a counter that did not match the rows: the number of requests of an app in a
-// box and a status, or the number of votes, readers or comments of a request.
+// box and a status, the number of votes, readers or comments of a request, or the bytes of an
+// account's files.
 type Miscount struct {
 	AccountID, AppID feedback.ID
 	Box, Status      string
-	RequestID        *feedback.ID // nil for requests
-	Of               string       // "requests", "votes", "readers" or "comments"
+	RequestID        *feedback.ID // nil for requests and files
+	Of               string       // "requests", "votes", "readers", "comments" or "files"
 	Counted, Rows    int64
 }
 
@@ -26,7 +28,7 @@ type Miscount struct {
 // transaction.
 const recountChunk = 1000
 
-// Recount compares the counters of all apps and requests with the rows, corrects the wrong
+// Recount compares the counters of all accounts, apps and requests with the rows, corrects the wrong
 // ones and returns them. It logs a change for each request whose votes or comments it
 // corrects. Writes to an app wait while its requests are counted. Votes and comments are
 // counted in chunks, and writes can run between the chunks.
@@ -39,7 +41,10 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wrong []Miscount
+	wrong, err := s.recountFiles(ctx)
+	if err != nil {
+		return wrong, err
+	}
 	for _, app := range apps {
 		var found []Miscount
 		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -56,6 +61,28 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 			if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
 				return wrong, err
 			}
+		}
+	}
+	return wrong, nil
+}
+
+// recountFiles recounts the bytes of each account's files.
+func (s *Store) recountFiles(ctx context.Context) (wrong []Miscount, err error) {
+	accounts, err := s.accountIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range accounts {
+		m := Miscount{AccountID: id, Of: "files"}
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			m.Counted, m.Rows, err = uploads.Recount(ctx, tx, id)
+			return err
+		})
+		if err != nil {
+			return wrong, err
+		}
+		if m.Counted != m.Rows {
+			wrong = append(wrong, m)
 		}
 	}
 	return wrong, nil

@@ -30,6 +30,7 @@ import (
 	"gatherkit/internal/links"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/mentions"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/sessions"
 	"gatherkit/internal/team"
@@ -69,6 +70,8 @@ type Options struct {
 	// FilesSentPast reports whether clients upload files directly to the file storage. The
 	// service then learns that a file has arrived only when it is attached to a request.
 	FilesSentPast bool
+	// Quotas are those of accounts for which the operator has set no others. nil stands for quota.Defaults.
+	Quotas quota.Limits
 }
 
 // Store gives access to the data of the service. Its methods are safe for concurrent use, also by
@@ -83,6 +86,7 @@ type Store struct {
 	Links     *links.Links         // of requests
 	Mail      *mail.Mail
 	Mentions  *mentions.Mentions
+	Quotas    *quota.Quotas    // of each account
 	Readers   *readers.Readers // people outside, who hear back
 	Sessions  *sessions.Sessions
 	SetAside  *aside.List // background work that failed
@@ -143,14 +147,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	ids, list := feedback.NewIDs(o.Now, o.Rand), aside.New(db, o.Log, o.Now)
+	if o.Quotas == nil {
+		o.Quotas = quota.Defaults
+	}
+	quotas := quota.New(db, o.Now, o.Quotas)
 	s := &Store{
-		Index: index.New(db, o.Now, list), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
+		Quotas: quotas, Index: index.New(db, o.Now, list), Views: views.New(db, o.Now, ids), Mentions: mentions.New(db, o.Now),
 		Templates: templates.New(db, o.Now, ids),
 		Readers:   readers.New(db, o.Now, o.Rand, readApp), Sessions: sessions.New(db, o.Now, o.Rand, ids),
 		Tokens: tokens.New(db, o.Now, o.Rand, ids), Events: events.New(db), Waiters: events.NewWaiters(db, o.Log),
-		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast),
+		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast, quotas),
 		Usage:    usage.New(db, o.Log, o.Now),
-		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids),
+		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids, quotas),
 		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, countedAtOnce: countedAtOnce,
 		tracesAtOnce: math.MaxInt,
 	}
@@ -161,10 +169,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s.Visitors = visitors.New(db, o.Now, o.Rand)
 	s.Board = board.New(db, s.Visitors, readApp)
-	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions)
+	s.Team = team.New(db, o.Now, o.Rand, ids, s.Sessions, quotas)
 	s.Links = links.New(db, ids, s.changePart)
 	s.Entries = entries.New(db, o.Now, ids, s.Readers, s.lockApp, s.changeInPlace)
-	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp, list, s.Usage)
+	s.Mail = mail.New(db, o.Log, o.Now, ids, s.Readers, readApp, list, s.Usage, quotas)
 	limits := batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Timeout: groupTimeout, Alone: database.DataFault}
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/usage"
 )
 
@@ -46,16 +48,14 @@ type submitted struct {
 
 // Submit stores a submission and returns once it is durable. If the idempotency key was used
 // before, it returns the id and the time of the first submission, or ErrIdempotencyMismatch if
-// the content differs. It returns ErrInvalidAPIKey if the key or the app no longer exists, and
-// a field error if a file cannot be attached.
+// the content differs. It returns ErrInvalidAPIKey if the key or the app no longer exists,
+// ErrRequestsSpent if the account's quota does not allow one more, and a field error if a file
+// cannot be attached.
 func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, error) {
 	s.arrived.Add(1)
 	result, err := s.submits.Do(ctx, sub.App.AccountID, sub)
 	if err != nil {
 		return feedback.Request{}, err
-	}
-	if result.added {
-		s.Usage.Count(sub.App.AccountID, usage.Submission(result.request.Attachments))
 	}
 	return result.request, result.refusal
 }
@@ -75,6 +75,11 @@ func (s *Store) submitGroup(ctx context.Context, accountID feedback.ID, subs []S
 	})
 	for i, refusal := range refused {
 		results[i] = submitted{refusal: refusal}
+	}
+	for _, result := range results {
+		if err == nil && result.added {
+			s.Usage.Count(accountID, usage.Submission(result.request.Attachments))
+		}
 	}
 	return results, err
 }
@@ -110,6 +115,9 @@ func (s *Store) submitRows(
 		}
 		deltas[countKey{r.AppID, r.Box, r.Status}] += n
 	}
+	if refused, err := s.overQuota(ctx, tx, accountID, waiting, results); err != nil || len(refused) > 0 {
+		return refused, err
+	}
 	refused, err := s.passGates(ctx, tx, accountID, subs, waiting, deltas)
 	if err != nil || len(refused) > 0 {
 		return refused, err
@@ -137,6 +145,37 @@ func (s *Store) submitRows(
 		}
 	}
 	return nil, nil
+}
+
+// spentFor is after how long a client tries again at the latest when the quota is used up, as the operator may raise it.
+const spentFor = time.Hour
+
+// overQuota returns ErrRequestsSpent for each new request that the account's quota of this month does not allow.
+func (s *Store) overQuota(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, waiting []int, results []submitted,
+) (map[int]error, error) {
+	most, err := s.Quotas.Of(ctx, tx, accountID, quota.Requests)
+	if err != nil || most == quota.None {
+		return nil, err
+	}
+	first, next := quota.Month(s.now())
+	used, err := s.Usage.Submitted(ctx, tx, accountID, first)
+	if err != nil {
+		return nil, err
+	}
+	reset := next.Begin().Sub(s.now())
+	spent := feedback.ErrRequestsSpent.Spent(string(quota.Requests), reset).After(min(reset, spentFor))
+	refused := map[int]error{}
+	for _, i := range waiting {
+		if !results[i].added {
+			continue
+		}
+		used++
+		if used > most {
+			refused[i] = spent
+		}
+	}
+	return refused, nil
 }
 
 // passGates updates the counters, which locks the gates, and then checks the API keys. It

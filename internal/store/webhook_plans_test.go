@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/webhook"
@@ -16,7 +17,7 @@ func TestWebhookPlans(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := storetest.NewBig(t, at)
 		var ids []feedback.ID
-		for range webhook.Max {
+		for range quota.MaxWebhooks {
 			w, err := b.Webhooks.Add(ctx, b.Acme.ID, feedback.Command(), webhook.Webhook{
 				Name: "W", URL: "https://192.0.2.1/", Format: webhook.Events, Kinds: []string{}, Internal: true, State: webhook.On,
 			})

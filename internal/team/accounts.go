@@ -244,13 +244,22 @@ func (t *Team) addUser(
 // Users returns a page of up to limit users of the account, by id, that follow the id after.
 // It also returns the total number of users.
 func (t *Team) Users(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.Member, int64, error) {
-	var total int64
-	err := t.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&total)
+	total, err := t.Count(ctx, accountID)
 	if err != nil {
 		return nil, 0, err
 	}
 	users, err := t.users(ctx, accountID, after, limit)
 	return users, total, err
+}
+
+// Count returns how many users an account has.
+func (t *Team) Count(ctx context.Context, accountID feedback.ID) (int64, error) {
+	return count(ctx, t.db.Reader(), accountID)
+}
+
+func count(ctx context.Context, q database.Queryer, accountID feedback.ID) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM users WHERE account_id = $1", accountID).Scan(&n)
+	return n, err
 }
 
 func (t *Team) users(ctx context.Context, accountID, after feedback.ID, limit int) ([]feedback.Member, error) {

@@ -9,6 +9,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/sessions"
 )
 
@@ -36,7 +37,8 @@ type Invitee struct {
 }
 
 // Invite adds a user without a password, and creates a link with which they choose one.
-// It returns ErrForbidden, or ErrEmailTaken if another user of the account has the e-mail.
+// It returns ErrForbidden, ErrEmailTaken if another user of the account has the e-mail, or ErrTooManyUsers if the
+// account's quota does not allow one more. The quota does not bind the operator.
 func (t *Team) Invite(
 	ctx context.Context, accountID feedback.ID, by feedback.Actor, user NewUser,
 ) (m feedback.Member, link JoinLink, err error) {
@@ -47,6 +49,17 @@ func (t *Team) Invite(
 		}
 		if err := checkRole(actor, user.Role); err != nil {
 			return err
+		}
+		n, err := count(ctx, tx, accountID)
+		if err != nil {
+			return err
+		}
+		most, err := t.quotas.Of(ctx, tx, accountID, quota.Members)
+		if err != nil {
+			return err
+		}
+		if n >= most && by.Kind != feedback.ByCommand {
+			return feedback.ErrTooManyUsers.Spent(string(quota.Members), 0)
 		}
 		m, link, err = t.invite(ctx, tx, accountID, by, user)
 		return err

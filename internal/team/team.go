@@ -12,6 +12,7 @@ import (
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/sessions"
 )
 
@@ -22,11 +23,14 @@ type Team struct {
 	rand     io.Reader
 	ids      *feedback.IDs
 	sessions *sessions.Sessions
+	quotas   *quota.Quotas
 }
 
 // New returns the accounts and users in a database.
-func New(db *database.DB, now func() time.Time, rand io.Reader, ids *feedback.IDs, s *sessions.Sessions) *Team {
-	return &Team{db, now, rand, ids, s}
+func New(
+	db *database.DB, now func() time.Time, rand io.Reader, ids *feedback.IDs, s *sessions.Sessions, quotas *quota.Quotas,
+) *Team {
+	return &Team{db, now, rand, ids, s, quotas}
 }
 
 // lockTeam locks the users of an account. Changes of users wait for each other, so roles that

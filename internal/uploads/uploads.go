@@ -10,6 +10,7 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/sweep"
 )
 
@@ -41,6 +42,7 @@ type Uploads struct {
 	ids         *feedback.IDs
 	removeBytes func(context.Context, feedback.ID) error
 	unsentLife  time.Duration // how long a file that is not ready may still arrive
+	quotas      *quota.Quotas
 }
 
 // New returns the files in a database. removeBytes deletes the content of a file, if there is any; it
@@ -49,8 +51,9 @@ type Uploads struct {
 // request.
 func New(
 	db *database.DB, now func() time.Time, ids *feedback.IDs, removeBytes func(context.Context, feedback.ID) error, sentPast bool,
+	quotas *quota.Quotas,
 ) *Uploads {
-	u := &Uploads{db, now, ids, removeBytes, feedback.SendLife}
+	u := &Uploads{db, now, ids, removeBytes, feedback.SendLife, quotas}
 	if sentPast {
 		u.unsentLife = feedback.UploadLife
 	}
@@ -58,8 +61,9 @@ func New(
 }
 
 // Add stores the record of a file that a client is about to send, and sets its id. It returns
-// ErrRateLimited if the account, the app or the sender has too many bytes waiting to be attached. A
-// file that has not arrived counts for as long as it can be sent.
+// ErrRateLimited if the account, the app or the sender has too many bytes waiting to be attached, or
+// ErrFilesFull if the account's quota does not allow it. A file that has not arrived counts for as long as
+// it can be sent.
 func (u *Uploads) Add(ctx context.Context, accountID feedback.ID, file feedback.Upload) (feedback.Upload, error) {
 	err := u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		file.ID = u.ids.New()
@@ -68,9 +72,48 @@ func (u *Uploads) Add(ctx context.Context, accountID feedback.ID, file feedback.
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO uploads (account_id, "+columns+", sender) VALUES "+database.Placeholders(1, 10),
 			accountID, file.ID, file.AppID, nil, file.Filename, file.ContentType, file.Size, false, nil, file.Sender)
+		if err != nil {
+			return err
+		}
+		most, err := u.quotas.Of(ctx, tx, accountID, quota.Files)
+		if err != nil {
+			return err
+		}
+		stored, err := addBytes(ctx, tx, accountID, file.Size)
+		if err == nil && stored > most {
+			err = feedback.ErrFilesFull.Spent(string(quota.Files), 0)
+		}
 		return err
 	})
 	return file, err
+}
+
+// addBytes adds to the bytes of an account's files, and returns their new sum. It is the last statement of a
+// transaction, as others of the account wait for it.
+func addBytes(ctx context.Context, tx *sql.Tx, accountID feedback.ID, n int64) (sum int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO stored_files (account_id, bytes) VALUES ($1, $2)
+		ON CONFLICT (account_id) DO UPDATE SET bytes = stored_files.bytes + excluded.bytes RETURNING bytes`, accountID, n).Scan(&sum)
+	return sum, err
+}
+
+// Recount corrects the sum of the bytes of an account's files, and returns it as it was and as it is. Other transactions
+// that add or remove bytes wait.
+func Recount(ctx context.Context, tx *sql.Tx, accountID feedback.ID) (was, is int64, err error) {
+	err = tx.QueryRowContext(ctx, "UPDATE stored_files SET bytes = bytes WHERE account_id = $1 RETURNING bytes", accountID).Scan(&was)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, err
+	}
+	err = tx.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM uploads WHERE account_id = $1", accountID).Scan(&is)
+	if err == nil && is != was {
+		_, err = addBytes(ctx, tx, accountID, is-was)
+	}
+	return was, is, err
+}
+
+// Stored returns how many bytes the files of an account have, with those that are announced.
+func (u *Uploads) Stored(ctx context.Context, accountID feedback.ID) (n int64, err error) {
+	err = u.db.Reader().QueryRowContext(ctx, "SELECT bytes FROM stored_files WHERE account_id = $1", accountID).Scan(&n)
+	return n, database.OrNotFound(err, nil)
 }
 
 // checkWaiting returns ErrRateLimited if the file would exceed a limit of waiting bytes.
@@ -146,9 +189,27 @@ func (u *Uploads) Waiting(ctx context.Context, accountID, appID feedback.ID, ids
 // file is attached.
 func (u *Uploads) Save(ctx context.Context, accountID feedback.ID, file feedback.Upload) error {
 	return u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6, sha256 = $7"+
-			" WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
-			accountID, file.ID, file.ContentType, file.Size, true, file.Filename, file.SHA256)
+		var was int64
+		err := tx.QueryRowContext(ctx, "SELECT size FROM uploads WHERE account_id = $1 AND id = $2 AND request_id IS NULL",
+			accountID, file.ID).Scan(&was)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n, err := database.Changed(ctx, tx, "UPDATE uploads SET content_type = $3, size = $4, ready = $5, filename = $6, sha256 = $7"+
+			" WHERE account_id = $1 AND id = $2 AND request_id IS NULL AND size = $8",
+			accountID, file.ID, file.ContentType, file.Size, true, file.Filename, file.SHA256, was)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return database.ErrStale // another call has saved, attached or removed it
+		case was == file.Size:
+			return nil
+		}
+		_, err = addBytes(ctx, tx, accountID, file.Size-was)
 		return err
 	})
 }
@@ -156,9 +217,7 @@ func (u *Uploads) Save(ctx context.Context, accountID feedback.ID, file feedback
 // Remove deletes the record of a file that failed inspection. It changes nothing if the file is ready.
 func (u *Uploads) Remove(ctx context.Context, accountID, id feedback.ID) error {
 	return u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM uploads"+
-			" WHERE account_id = $1 AND id = $2 AND request_id IS NULL AND ready = $3", accountID, id, false)
-		return err
+		return drop(ctx, tx, accountID, "id = $2 AND ready = $3", id, false)
 	})
 }
 
@@ -219,9 +278,8 @@ func (u *Uploads) Sweep(ctx context.Context, accountID feedback.ID) error {
 		if len(removed) > 0 {
 			err = errors.Join(err, u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 				p := database.Parameters{accountID}
-				_, err := tx.ExecContext(ctx, "DELETE FROM uploads"+
-					" WHERE account_id = $1 AND request_id IS NULL AND id IN ("+database.List(&p, removed)+")", p...)
-				return err
+				condition := "id IN (" + database.List(&p, removed) + ")"
+				return drop(ctx, tx, accountID, condition, p[1:]...)
 			}))
 		}
 		failed.Add(err)
@@ -230,6 +288,21 @@ func (u *Uploads) Sweep(ctx context.Context, accountID feedback.ID) error {
 		}
 	}
 	return failed.Err()
+}
+
+// drop deletes the records of files of an account that are not attached and fulfil a condition with $2 and so on.
+func drop(ctx context.Context, tx *sql.Tx, accountID feedback.ID, condition string, args ...any) error {
+	sizes, err := database.All(ctx, tx, database.One[int64], "DELETE FROM uploads"+
+		" WHERE account_id = $1 AND request_id IS NULL AND "+condition+" RETURNING size", append([]any{accountID}, args...)...)
+	if err != nil || len(sizes) == 0 {
+		return err
+	}
+	var sum int64
+	for _, size := range sizes {
+		sum += size
+	}
+	_, err = addBytes(ctx, tx, accountID, -sum)
+	return err
 }
 
 // removeAll deletes the content of files and returns the files whose content is gone. Those that cannot

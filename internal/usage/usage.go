@@ -217,6 +217,21 @@ func (u *Usage) Days(ctx context.Context, accountID feedback.ID, since feedback.
 		" ORDER BY day DESC", accountID, since)
 }
 
+// Submitted returns how many requests people have sent to an account since a day. It includes what this process has not
+// added yet, and not what others have not.
+func (u *Usage) Submitted(ctx context.Context, q database.Queryer, accountID feedback.ID, since feedback.Day) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(submissions), 0) AS BIGINT) FROM usage_days"+
+		" WHERE account_id = $1 AND day >= $2", accountID, since).Scan(&n)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for day := since; day <= feedback.DayOf(u.now()); day++ {
+		if waits := u.waiting[key{accountID, day}]; waits != nil {
+			n += waits.Submissions
+		}
+	}
+	return n, err
+}
+
 // Top is an account with what it has used since this process began.
 type Top struct {
 	AccountID feedback.ID

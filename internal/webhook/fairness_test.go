@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/webhook"
@@ -91,7 +92,7 @@ func (q quiet) addHostile(t *testing.T) *atomic.Int64 {
 	})
 	account := q.NewAccount("Hostile")
 	app := q.NewApp(account)
-	for range webhook.Max / 2 {
+	for range quota.MaxWebhooks / 2 {
 		addWebhook(t, q.Rig, account, silent)
 		addWebhook(t, q.Rig, account, slow)
 	}

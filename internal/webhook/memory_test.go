@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gatherkit/internal/quota"
 	"gatherkit/internal/store/storetest"
-	"gatherkit/internal/webhook"
 )
 
 // TestLargeEvents measures the memory of 16 endpoints that do not answer while 40 of the largest events wait
@@ -19,7 +19,7 @@ func TestLargeEvents(t *testing.T) {
 	app := rig.NewApp(account)
 	calls := new(atomic.Int64)
 	silent := endpoint(t, func(c net.Conn) { calls.Add(1); hang(c) })
-	for range webhook.Max {
+	for range quota.MaxWebhooks {
 		addWebhook(t, rig, account, silent)
 	}
 	rig.Fill(app, 40)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 )
 
 // TestPlacesOfSlowEndpoints fills the places for slow endpoints. Others still begin, and an endpoint that
@@ -22,7 +23,7 @@ func TestPlacesOfSlowEndpoints(t *testing.T) {
 	var waiting candidate
 	for range 10 {
 		account := id()
-		for range Max {
+		for range quota.MaxWebhooks {
 			c := candidate{account, id()}
 			if !s.noteSpeed(c.id, slowTime) {
 				t.Error("a call that takes slowTime is not slow")

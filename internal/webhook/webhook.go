@@ -18,10 +18,8 @@ import (
 	"gatherkit/internal/database"
 	"gatherkit/internal/events"
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/quota"
 )
-
-// Max is how many webhooks an account may have.
-const Max = 20
 
 // Format says what an endpoint receives.
 type Format string
@@ -82,13 +80,18 @@ type Webhooks struct {
 	rand   io.Reader
 	ids    *feedback.IDs
 	log    *slog.Logger
+	quotas *quota.Quotas
 
 	changed chan struct{} // has a value after a commit
 }
 
 // New returns the endpoints in a database.
-func New(db *database.DB, log *slog.Logger, now func() time.Time, rand io.Reader, ids *feedback.IDs) *Webhooks {
-	w := &Webhooks{db: db, events: events.New(db), now: now, rand: rand, ids: ids, log: log, changed: make(chan struct{}, 1)}
+func New(
+	db *database.DB, log *slog.Logger, now func() time.Time, rand io.Reader, ids *feedback.IDs, quotas *quota.Quotas,
+) *Webhooks {
+	w := &Webhooks{
+		db: db, events: events.New(db), now: now, rand: rand, ids: ids, log: log, quotas: quotas, changed: make(chan struct{}, 1),
+	}
 	db.OnCommit(w.nudge)
 	return w
 }
@@ -137,6 +140,16 @@ func get(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (We
 	return webhook, database.OrNotFound(err, feedback.ErrWebhookNotFound)
 }
 
+// Count returns how many webhooks an account has.
+func (w *Webhooks) Count(ctx context.Context, accountID feedback.ID) (int64, error) {
+	return count(ctx, w.db.Reader(), accountID)
+}
+
+func count(ctx context.Context, q database.Queryer, accountID feedback.ID) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM webhooks WHERE account_id = $1", accountID).Scan(&n)
+	return n, err
+}
+
 // Add stores a webhook that receives what changes from now on. It sets the id, the times, the state and
 // the health. It returns ErrTooManyWebhooks.
 func (w *Webhooks) Add(ctx context.Context, accountID feedback.ID, by feedback.Actor, webhook Webhook) (Webhook, error) {
@@ -150,12 +163,16 @@ func (w *Webhooks) Add(ctx context.Context, accountID feedback.ID, by feedback.A
 		if err := w.record(ctx, tx, accountID, by, feedback.WebhookCreated, nil, webhook.facts()); err != nil {
 			return err
 		}
-		var n int
-		if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM webhooks WHERE account_id = $1", accountID).Scan(&n); err != nil {
+		n, err := count(ctx, tx, accountID)
+		if err != nil {
 			return err
 		}
-		if n >= Max {
-			return feedback.ErrTooManyWebhooks
+		most, err := w.quotas.Of(ctx, tx, accountID, quota.Webhooks)
+		if err != nil {
+			return err
+		}
+		if n >= most {
+			return feedback.ErrTooManyWebhooks.Spent(string(quota.Webhooks), 0)
 		}
 		kinds, err := json.Marshal(webhook.Kinds)
 		if err != nil {

@@ -14,7 +14,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Return what the account has used on each day
+         * Return what the account has used on each day, and its quotas
          * @description Needs an access token with the role admin or above.
          */
         post: operations["account-usage"];
@@ -2423,6 +2423,8 @@ export interface components {
         AccountUsageResult: {
             /** @description Days on which something was used, the latest first. Counts can be 20 seconds late. */
             days: components["schemas"]["DayUsage"][];
+            /** @description What the operator of the service allows the account, and how much of it is used. */
+            quotas: components["schemas"]["UsedQuota"][];
         };
         AnswerCount: {
             /** Format: int64 */
@@ -3263,7 +3265,7 @@ export interface components {
         };
         Failure: {
             error: {
-                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, people.more_than_expected, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, auth.too_many_attempts, api.internal, api.unavailable. */
+                /** @description <area>.invalid_<field> for an invalid field, or one of api.invalid_json, api.unknown_parameter, uploads.invalid_file, auth.missing_token, auth.invalid_token, auth.token_expired, auth.invalid_credentials, auth.invalid_refresh_token, auth.missing_api_key, auth.invalid_api_key, widget.identity_expired, widget.invalid_identity_token, mine.link_not_found, mail.link_not_found, mail.off, portal.not_found, portal.ticket_not_found, portal.sign_in_needed, portal.blocked, auth.account_suspended, auth.forbidden, widget.origin_not_allowed, widget.uploads_not_allowed, api.unknown_operation, apps.not_found, requests.not_found, exports.not_found, uploads.not_found, comments.not_found, users.not_found, auth.link_not_found, mentions.not_found, sessions.not_found, views.not_found, templates.not_found, entries.not_found, links.not_found, tokens.not_found, webhooks.not_found, webhooks.event_not_found, api.method_not_allowed, api.request_timeout, setup.already_done, users.email_taken, users.last_owner, apps.slug_taken, apps.host_taken, apps.too_many, views.too_many, templates.too_many, tokens.too_many, links.too_many, webhooks.too_many, users.too_many, uploads.quota_reached, events.position_ahead, widget.idempotency_mismatch, widget.nothing_asked, requests.reply_not_allowed, requests.version_conflict, entries.version_conflict, requests.count_mismatch, people.more_than_expected, requests.merged, requests.quarantined, requests.not_quarantined, api.body_too_large, api.unsupported_media_type, api.rate_limited, requests.quota_reached, auth.too_many_attempts, api.internal, api.unavailable. */
                 code: string;
                 message: string;
             };
@@ -3517,8 +3519,6 @@ export interface components {
              * @enum {string}
              */
             state: "ok" | "away" | "refused";
-            /** @description How much of its limits the account has used today (UTC); null if the service sends no mail. */
-            today: components["schemas"]["Today"] | null;
             /**
              * Format: int64
              * @description Mails of the account that wait, at most 1,000.
@@ -4788,28 +4788,6 @@ export interface components {
          * @enum {string}
          */
         Theme: "auto" | "light" | "dark";
-        Today: {
-            /**
-             * Format: int64
-             * @description Mails that were written to people outside your team.
-             */
-            mails: number;
-            /**
-             * Format: int64
-             * @description How many these can be; null if there is no limit. Further news waits until the next day.
-             */
-            most_mails: number | null;
-            /**
-             * Format: int64
-             * @description How many these can be; null if there is no limit. Further people are asked to confirm.
-             */
-            most_verified: number | null;
-            /**
-             * Format: int64
-             * @description People who get mail without having confirmed, because an identity token verified them.
-             */
-            verified: number;
-        };
         Token: {
             /**
              * Format: uuid
@@ -4936,6 +4914,20 @@ export interface components {
             method: "PUT";
             /** @description Send the bytes to it. Relative without a public URL. */
             url: string;
+        };
+        UsedQuota: {
+            /**
+             * Format: int64
+             * @description How much can be used; null if there is no limit. It can be below used, if it was lowered.
+             */
+            most: number | null;
+            /**
+             * @description requests: that people outside sent this month. files: bytes of their files. members: users of the account, with invited ones. mails: written today to people outside. verified: people who got mail today for the first time without confirming, because an identity token verified them. Months and days are in UTC.
+             * @enum {string}
+             */
+            name: "requests" | "files" | "members" | "apps" | "webhooks" | "mails" | "verified";
+            /** Format: int64 */
+            used: number;
         };
         User: {
             /** Format: email */
@@ -5771,7 +5763,6 @@ export type TemplatesListResult = components['schemas']['TemplatesListResult'];
 export type TemplatesUpdateParams = components['schemas']['TemplatesUpdateParams'];
 export type TextKind = components['schemas']['TextKind'];
 export type Theme = components['schemas']['Theme'];
-export type Today = components['schemas']['Today'];
 export type Token = components['schemas']['Token'];
 export type TokenKind = components['schemas']['TokenKind'];
 export type TokenPair = components['schemas']['TokenPair'];
@@ -5783,6 +5774,7 @@ export type TokensListResult = components['schemas']['TokensListResult'];
 export type Unsent = components['schemas']['Unsent'];
 export type UploadRules = components['schemas']['UploadRules'];
 export type UploadTarget = components['schemas']['UploadTarget'];
+export type UsedQuota = components['schemas']['UsedQuota'];
 export type User = components['schemas']['User'];
 export type UserParams = components['schemas']['UserParams'];
 export type UserResult = components['schemas']['UserResult'];
@@ -5872,7 +5864,44 @@ export interface operations {
                      * @example {
                      *       "ok": true,
                      *       "result": {
-                     *         "days": []
+                     *         "days": [],
+                     *         "quotas": [
+                     *           {
+                     *             "name": "requests",
+                     *             "used": 0,
+                     *             "most": null
+                     *           },
+                     *           {
+                     *             "name": "files",
+                     *             "used": 0,
+                     *             "most": null
+                     *           },
+                     *           {
+                     *             "name": "members",
+                     *             "used": 4,
+                     *             "most": null
+                     *           },
+                     *           {
+                     *             "name": "apps",
+                     *             "used": 1,
+                     *             "most": 1000
+                     *           },
+                     *           {
+                     *             "name": "webhooks",
+                     *             "used": 0,
+                     *             "most": 20
+                     *           },
+                     *           {
+                     *             "name": "mails",
+                     *             "used": 0,
+                     *             "most": 5000
+                     *           },
+                     *           {
+                     *             "name": "verified",
+                     *             "used": 0,
+                     *             "most": 100
+                     *           }
+                     *         ]
                      *       }
                      *     }
                      */
@@ -8869,13 +8898,7 @@ export interface operations {
                      *         "since": null,
                      *         "waiting": 0,
                      *         "failing": 0,
-                     *         "failures": [],
-                     *         "today": {
-                     *           "mails": 0,
-                     *           "most_mails": 5000,
-                     *           "verified": 0,
-                     *           "most_verified": 100
-                     *         }
+                     *         "failures": []
                      *       }
                      *     }
                      */

@@ -16,7 +16,7 @@ func (m *model) setDigest(_ who, in, _ object) (string, object) {
 
 func (m *model) mailStatus(who, object, object) (string, object) {
 	return "ok", object{
-		"configured": false, "state": "ok", "error": nil, "since": nil, "waiting": 0, "failing": 0, "failures": []any{}, "today": nil,
+		"configured": false, "state": "ok", "error": nil, "since": nil, "waiting": 0, "failing": 0, "failures": []any{},
 	}
 }
 
@@ -24,8 +24,38 @@ func (m *model) mailSuppress(who, object, object) (string, object) {
 	return "ok", object{"suppressed": 0}
 }
 
-func (m *model) accountUsage(who, object, object) (string, object) {
-	return "ok", object{"days": []any{}}
+func (m *model) accountUsage(w who, _, _ object) (string, object) {
+	count := map[string]int{"webhooks": len(m.endpointsOf(w.account))}
+	for _, at := range w.submitted {
+		if now := m.now(); at.Year() == now.Year() && at.Month() == now.Month() {
+			count["requests"]++
+		}
+	}
+	for _, u := range m.uploads {
+		if u.account == w.account && !u.gone {
+			count["files"] += u.size
+		}
+	}
+	for _, u := range m.users {
+		if u.account == w.account && !u.gone {
+			count["members"]++
+		}
+	}
+	for _, a := range m.apps {
+		if a.account == w.account && a.live() {
+			count["apps"]++
+		}
+	}
+	var quotas []any
+	for _, q := range []struct {
+		name string
+		most any
+	}{
+		{"requests", nil}, {"files", nil}, {"members", nil}, {"apps", 1000}, {"webhooks", 20}, {"mails", 5000}, {"verified", 100},
+	} {
+		quotas = append(quotas, object{"name": q.name, "used": count[q.name], "most": q.most})
+	}
+	return "ok", object{"days": []any{}, "quotas": quotas}
 }
 
 // mailValue draws whether a link is sent by mail, which is mostly not asked for.

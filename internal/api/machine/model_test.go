@@ -51,10 +51,11 @@ type model struct {
 
 type (
 	account struct {
-		id, name string
-		log      []change
-		seq      int
-		sends    sends
+		id, name  string
+		log       []change
+		seq       int
+		sends     sends
+		submitted []time.Time // when requests came from outside
 	}
 	change struct {
 		text, request string

@@ -69,6 +69,7 @@ func (m *model) submit(w who, in, got object) (string, object) {
 		r.attach(files)
 		r.id = m.fresh(got, "id", "request", "id")
 		m.addRequest(r, "api_key", r.app.id)
+		r.submitted = append(r.submitted, m.now())
 	}
 	return "ok", object{"request": object{
 		"id": r.id, "title": r.title, "description": r.description, "status": "opened", "votes": 1, "created_at": r.created.Format(timeForm),

@@ -102,7 +102,8 @@ func (s *service) clear(t *rapid.T) {
 		"views", "default_views", "reply_templates",
 		"access_tokens", "webhooks", "webhook_retries", "webhook_attempts", "readers", "status_links",
 		"mail_people", "mail_follows", "mails", "mail_positions", "mail_digests", "mail_server", "entries", "entry_requests",
-		"portals", "portal_hosts", "portal_links", "visitor_tokens", "blocked_people", "held_comments", "usage_days",
+		"portals", "portal_hosts", "portal_links", "visitor_tokens", "blocked_people", "held_comments", "usage_days", "quotas",
+		"stored_files",
 	}
 	tx, err := s.db.Begin()
 	if err != nil {

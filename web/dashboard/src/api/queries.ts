@@ -56,6 +56,14 @@ export const tagsQuery = queryOptions({
   staleTime: 30_000,
 });
 
+// What the account has used, and its quotas. Only admins may ask.
+export const usageQuery = queryOptions({
+  queryKey: ["usage"],
+  queryFn: ({ signal }) => call("account-usage", {}, signal),
+  refetchInterval: 600_000,
+  staleTime: 600_000,
+});
+
 // Whether mail works, and how much waits. Only admins may ask.
 export const mailQuery = queryOptions({
   queryKey: ["mail"],

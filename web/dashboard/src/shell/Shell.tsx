@@ -5,7 +5,8 @@ import { Button as AriaButton } from "react-aria-components";
 
 import { absolute } from "../api/base";
 import { onChange } from "../api/feed";
-import { mailQuery } from "../api/queries";
+import { mailQuery, usageQuery } from "../api/queries";
+import { near } from "../api/quotas";
 import { logOut, useSession } from "../api/session";
 import { ViewList } from "../inbox/ViewList";
 import { unreadQuery } from "../mentions/queries";
@@ -29,7 +30,7 @@ export function Shell() {
         <NavItem to="/mentions" icon={MentionIcon} more={<Unread />}>Mentions</NavItem>
         <NavItem to="/apps" icon={AppsIcon}>Apps</NavItem>
         <NavItem to="/insights" icon={InsightsIcon}>Insights</NavItem>
-        <NavItem to="/team" icon={TeamIcon} more={<MailMark />}>Team</NavItem>
+        <NavItem to="/team" icon={TeamIcon} more={<TeamMark />}>Team</NavItem>
         <span className="side-gap" />
         <AccountMenu />
       </nav>
@@ -74,12 +75,16 @@ function Unread() {
   return <span className="nav-count number">{n > 99 ? "99+" : n}<span className="visually-hidden"> unread</span></span>;
 }
 
-// MailMark shows admins that mail has failed. The team page says more.
-function MailMark() {
+// TeamMark shows admins that mail has failed, or that people outside may soon be refused. The team page says more.
+function TeamMark() {
   const { can, mail } = useSession();
   const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
-  if (!status || (status.state === "ok" && !status.failing)) return null;
-  return <span className="nav-count"><span aria-hidden="true">!</span><span className="visually-hidden"> mail has failed</span></span>;
+  const { data: usage } = useQuery({ ...usageQuery, enabled: can("admin") });
+  const failed = status && (status.state !== "ok" || status.failing > 0);
+  const full = usage?.quotas.some((quota) => (quota.name === "requests" || quota.name === "files") && near(quota));
+  if (!failed && !full) return null;
+  const why = failed ? "mail has failed" : "a quota is almost used up";
+  return <span className="nav-count"><span aria-hidden="true">!</span><span className="visually-hidden"> {why}</span></span>;
 }
 
 function AccountMenu() {

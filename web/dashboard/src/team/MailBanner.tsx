@@ -1,17 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 
 import { mailQuery } from "../api/queries";
 import type { Unsent } from "../api/types";
 import { useSession } from "../api/session";
-import { WarningIcon } from "../ui/icons";
-import { count, moment, number, Time } from "../ui/marks";
+import { count, moment, Time } from "../ui/marks";
+import { Banner } from "./Banner";
 
-// MailBanner tells admins that mail is off or does not work and what to do, which mail failed, and that a limit is near.
+// MailBanner tells admins that mail is off or does not work and what to do, and which mail failed.
 export function MailBanner() {
   const { can, mail } = useSession();
   const { data: status } = useQuery({ ...mailQuery, enabled: mail && can("admin") });
-  const today = status?.today;
   return (
     <div role="status">
       {!mail && can("admin") && (
@@ -36,35 +34,6 @@ export function MailBanner() {
           </ul>
         </Banner>
       )}
-      {today && (
-        <>
-          <Used n={today.mails} most={today.most_mails} what="mails written today">
-            News beyond the limit waits until midnight UTC.
-          </Used>
-          <Used n={today.verified} most={today.most_verified} what="people verified today">
-            People beyond the limit are asked to confirm their address, until midnight UTC.
-          </Used>
-        </>
-      )}
-    </div>
-  );
-}
-
-// Used says that most of a limit is used.
-function Used({ n, most, what, children }: { n: number; most: number | null; what: string; children: string }) {
-  return most && n >= 0.8 * most && (
-    <Banner title={`${number(n)} of ${number(most)} ${what}`}><p>{children}</p></Banner>
-  );
-}
-
-function Banner({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div className="card mail-banner">
-      <WarningIcon size={20} />
-      <div>
-        <h2>{title}</h2>
-        {children}
-      </div>
     </div>
   );
 }

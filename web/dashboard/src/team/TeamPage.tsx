@@ -13,6 +13,7 @@ import { Failure, Skeleton } from "../ui/states";
 import { InviteDialog } from "./InviteDialog";
 import { LinkDialog, type PersonalLink } from "./LinkDialog";
 import { MailBanner } from "./MailBanner";
+import { QuotaBanner } from "./QuotaBanner";
 import { MemberRow } from "./MemberRow";
 import { RemoveDialog } from "./RemoveDialog";
 import "./team.css";
@@ -43,6 +44,7 @@ export default function TeamPage() {
         </nav>
       )}
       <MailBanner />
+      <QuotaBanner />
       {users.isPending && <Skeleton lines={4} label="Loading team" />}
       {users.isError && !users.data && <Failure error={users.error} onRetry={() => void users.refetch()} />}
       {users.data && (

@@ -1,1 +1,0 @@
-import{Kn as e}from"./ui-CeDoHgUc.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
