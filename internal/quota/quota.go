@@ -170,6 +170,17 @@ func (q *Quotas) Of(ctx context.Context, db database.Queryer, accountID feedback
 	return *most, nil
 }
 
+// Check returns refusal, with the header that says which quota it is, if n is more than a quota of an account allows.
+func (q *Quotas) Check(
+	ctx context.Context, db database.Queryer, accountID feedback.ID, name Name, n int64, refusal *feedback.Error,
+) error {
+	most, err := q.Of(ctx, db, accountID, name)
+	if err == nil && n > most {
+		return refusal.Spent(string(name), 0)
+	}
+	return err
+}
+
 // All returns all quotas of an account, and which of them the operator has set for it.
 func (q *Quotas) All(ctx context.Context, accountID feedback.ID) (all Limits, own map[Name]bool, err error) {
 	changes, err := q.own(ctx, q.db.Reader(), accountID)

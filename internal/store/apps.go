@@ -84,11 +84,7 @@ func (s *Store) AddApp(ctx context.Context, accountID feedback.ID, name string, 
 		if err != nil {
 			return err
 		}
-		most, err := s.Quotas.Of(ctx, tx, accountID, quota.Apps)
-		if err == nil && n > most {
-			err = feedback.ErrTooManyApps.Spent(string(quota.Apps), 0)
-		}
-		return err
+		return s.Quotas.Check(ctx, tx, accountID, quota.Apps, n, feedback.ErrTooManyApps)
 	})
 	return app, err
 }

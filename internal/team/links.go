@@ -50,16 +50,14 @@ func (t *Team) Invite(
 		if err := checkRole(actor, user.Role); err != nil {
 			return err
 		}
-		n, err := count(ctx, tx, accountID)
-		if err != nil {
-			return err
-		}
-		most, err := t.quotas.Of(ctx, tx, accountID, quota.Members)
-		if err != nil {
-			return err
-		}
-		if n >= most && by.Kind != feedback.ByCommand {
-			return feedback.ErrTooManyUsers.Spent(string(quota.Members), 0)
+		if by.Kind != feedback.ByCommand {
+			n, err := count(ctx, tx, accountID)
+			if err != nil {
+				return err
+			}
+			if err := t.quotas.Check(ctx, tx, accountID, quota.Members, n+1, feedback.ErrTooManyUsers); err != nil {
+				return err
+			}
 		}
 		m, link, err = t.invite(ctx, tx, accountID, by, user)
 		return err

@@ -167,12 +167,8 @@ func (w *Webhooks) Add(ctx context.Context, accountID feedback.ID, by feedback.A
 		if err != nil {
 			return err
 		}
-		most, err := w.quotas.Of(ctx, tx, accountID, quota.Webhooks)
-		if err != nil {
+		if err := w.quotas.Check(ctx, tx, accountID, quota.Webhooks, n+1, feedback.ErrTooManyWebhooks); err != nil {
 			return err
-		}
-		if n >= most {
-			return feedback.ErrTooManyWebhooks.Spent(string(quota.Webhooks), 0)
 		}
 		kinds, err := json.Marshal(webhook.Kinds)
 		if err != nil {
