@@ -114,6 +114,38 @@ test('payloads are shown as text', inProof, async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('the field for a comment stays where it is when the comments arrive', async (t) => {
+  const { context, quiet } = await openBrowser(t)
+  const request = await id('Many comments')
+  for (let n = 0; n < 60; n++) await comment(request, `Comment ${n}`)
+  let arrive
+  const asked = new Promise((resolve) => { arrive = resolve })
+  await context.route('**/api/comments-list', async (route) => {
+    await asked
+    await route.continue()
+  })
+  const page = await logIn(context, `/?request=${request}`)
+  const field = details(page).getByRole('textbox', { name: 'Comment', exact: true })
+  const scrolled = () => field.evaluate((area) => area.closest('.request-scroll').scrollTop)
+  await field.focus()
+  await page.keyboard.type('Look')
+  const top = async () => (await field.boundingBox()).y
+  const before = await top()
+  assert.equal(await scrolled(), 0)
+  arrive()
+  await details(page).getByText('Comment 49', { exact: true }).waitFor()
+  await quiet(page)
+  assert.notEqual(await scrolled(), 0)
+  assert.ok(Math.abs(await top() - before) < 1, `${before} → ${await top()}`) // scrolling is in whole pixels
+  // A field that was scrolled out of view does not come back.
+  await field.evaluate((area) => area.closest('.request-scroll').scrollTo(0, 0))
+  await quiet(page)
+  await details(page).getByRole('button', { name: 'Show newer comments' }).evaluate((button) => button.click())
+  await details(page).getByText('Comment 59', { exact: true }).waitFor()
+  await quiet(page)
+  assert.equal(await scrolled(), 0)
+})
+
 test('a colleague is mentioned with the keyboard, sees it and opens it', async (t) => {
   const { context, complaints, quiet } = await openBrowser(t)
   const request = await id('Mentioned')

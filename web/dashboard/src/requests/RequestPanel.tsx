@@ -18,7 +18,7 @@ import { boxQuery } from "./details";
 import { Facts } from "./Facts";
 import { History } from "./History";
 import { Issues } from "./Issues";
-import { useKeptFocus } from "./keptFocus";
+import { useKeptFocus, useSteadyFocus } from "./keptFocus";
 import { useRequestLink } from "./link";
 import { MergedIn } from "./MergedIn";
 import { StatusLinks } from "./StatusLinks";
@@ -98,8 +98,10 @@ type Box = "live" | "bin" | "quarantine";
 
 function Page({ request, box, heading }: { request: FeatureRequest; box: Box; heading: React.RefObject<HTMLHeadingElement | null> }) {
   const editable = useSession().can("member") && box !== "bin";
+  const article = useRef<HTMLElement>(null);
+  useSteadyFocus(article);
   return (
-    <article className="request-page" aria-labelledby="request-title">
+    <article className="request-page" ref={article} aria-labelledby="request-title">
       {box === "bin" && <BinBanner request={request} />}
       {box === "quarantine" && <QuarantineBanner request={request} />}
       {request.merged_into_id && box === "live" && <MergedBanner request={request} into={request.merged_into_id} />}

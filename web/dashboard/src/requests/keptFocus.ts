@@ -29,3 +29,33 @@ export function useKeptFocus(part: RefObject<HTMLElement | null>, heading: RefOb
     };
   }, [part, heading]);
 }
+
+// useSteadyFocus keeps the focused element where it is on the screen while the content around it
+// changes its height, such as when comments arrive above the field for a new one. Browsers do that
+// themselves (CSS Scroll Anchoring), except while the scrolling parent of the content is at its top.
+export function useSteadyFocus(content: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = content.current;
+    const parent = element?.parentElement;
+    if (!element || !parent) return;
+    let top: number | undefined; // of the focused element, if it is in view
+    function remember() {
+      const focused = element!.contains(document.activeElement) && document.activeElement!.getBoundingClientRect();
+      const view = parent!.getBoundingClientRect();
+      top = focused && focused.bottom > view.top && focused.top < view.bottom ? focused.top : undefined;
+    }
+    const observer = new ResizeObserver(() => {
+      const focused = document.activeElement;
+      if (top !== undefined && element.contains(focused)) parent.scrollTop += focused!.getBoundingClientRect().top - top;
+      remember();
+    });
+    element.addEventListener("focusin", remember);
+    parent.addEventListener("scroll", remember);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("focusin", remember);
+      parent.removeEventListener("scroll", remember);
+      observer.disconnect();
+    };
+  }, [content]);
+}

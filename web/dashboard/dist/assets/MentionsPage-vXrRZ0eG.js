@@ -1,0 +1,1 @@
+export{s as default}from"./pages-0lDJkZoY.js";

@@ -1,0 +1,1 @@
+import{Jn as e}from"./ui-DlzY5Mdx.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
