@@ -181,6 +181,8 @@ func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger
 	place := c.Place()
 	s, err = p.open(c.Store, log, func(o *store.Options) {
 		o.Quotas = quota.Limits(c.Quotas)
+		const day = 24 * time.Hour
+		o.Retention = store.Retention{Metadata: time.Duration(c.MetadataDays) * day, People: time.Duration(c.PeopleDays) * day}
 		o.ObserveGroup, o.ObserveWrite = metrics.observeGroup, metrics.observeWrite
 		if place != "" { // files is opened below, before the store removes any
 			o.RemoveFile = func(ctx context.Context, id feedback.ID) error { return files.Remove(ctx, id) }

@@ -54,6 +54,8 @@ type Serve struct {
 	WebhookAllow   Networks  `name:"webhook-allow" help:"Networks of your own that webhooks may call, also with http, such as 10.1.0.0/16. By default, webhooks call only public addresses, with https." env:"GATHERKIT_WEBHOOK_ALLOW" placeholder:"CIDR,…"`
 	SMTP           string    `name:"smtp" help:"Mail server, such as smtps://user:password@smtp.example.com?from=feedback@example.com, or smtp:// for STARTTLS. Needs --public-url. Without it, the service sends no mail." env:"GATHERKIT_SMTP" placeholder:"URL"`
 	Quotas         Quotas    `help:"Quotas of the accounts for which account quota sets no others: requests that people outside send in a month (UTC), bytes of files, members, apps, webhooks, mails to people outside on a day (UTC), and people on a day who get mail without confirming because an identity token verifies them. Such as requests=1000,files=10GB,mails=none. Without it: apps=1000,webhooks=20,mails=5000,verified=100." env:"GATHERKIT_QUOTAS" placeholder:"QUOTA=MOST,…"`
+	MetadataDays   int       `help:"Days after which the metadata of a request is deleted. 0 keeps it for ever." default:"0" env:"GATHERKIT_METADATA_DAYS"`
+	PeopleDays     int       `help:"Days after which names, addresses and ids of people outside are deleted from what they submitted, voted for and wrote. 0 keeps them for ever." default:"0" env:"GATHERKIT_PEOPLE_DAYS"`
 	MetricsListen  string    `help:"Address to serve Prometheus metrics on, such as 127.0.0.1:9090. Off by default." env:"GATHERKIT_METRICS_LISTEN" placeholder:"ADDR"`
 	LogLevel       string    `help:"Minimum level to log: ${enum}. Calls have the level info." enum:"debug,info,warn,error" default:"info" env:"GATHERKIT_LOG_LEVEL"`
 	LogCalls       string    `help:"Calls to log: ${enum}. failed are those that fail because of the service." enum:"all,failed" default:"all" env:"GATHERKIT_LOG_CALLS"`
@@ -93,6 +95,17 @@ func (s *Serve) Validate() error {
 	}
 	if s.SubmitRate < 0 {
 		return fmt.Errorf("--submit-rate must be 0 (no limit) or greater, not %d", s.SubmitRate)
+	}
+	if err := keptDays("--metadata-days", s.MetadataDays); err != nil {
+		return err
+	}
+	return keptDays("--people-days", s.PeopleDays)
+}
+
+func keptDays(flag string, days int) error {
+	const longest = 100 * 365
+	if days < 0 || days > longest {
+		return fmt.Errorf("%s must be a number of days from 0 (for ever) to %d, not %d", flag, longest, days)
 	}
 	return nil
 }

@@ -122,6 +122,8 @@ func TestSources(t *testing.T) {
 		{"trusted-proxies", "::ffff:10.0.0.1,::ffff:10.0.0.0/104", "[10.0.0.1/32 10.0.0.0/8]"},
 		{"trusted-proxies", "::ffff:0.0.0.0/96,::ffff:0.0.0.0/95", "[0.0.0.0/0 ::fffe:0:0/95]"},
 		{"trusted-proxies", "2001:db8::/112,,2001:db8::1", "[2001:db8::/112 2001:db8::1/128]"},
+		{"metadata-days", "90", "90"},
+		{"people-days", "36500", "36500"},
 		{"log-level", "warn", "warn"},
 		{"log-format", "text", "text"},
 		{"quotas", " requests=7, files=1KiB,mails=none,", "map[apps:1000 files:1024 mails:9223372036854775807 members:9223372036854775807" +
@@ -154,6 +156,7 @@ func read(c *commandLine, setting string) string {
 	return map[string]string{
 		"data": s.Data, "database": string(s.Database), "listen": s.Listen, "metrics-listen": s.MetricsListen,
 		"submit-rate": fmt.Sprint(s.SubmitRate), "public-url": s.PublicURL.String(), "trusted-proxies": fmt.Sprint(s.TrustedProxies),
+		"metadata-days": fmt.Sprint(s.MetadataDays), "people-days": fmt.Sprint(s.PeopleDays),
 		"uploads": string(s.Uploads), "quotas": fmt.Sprint(s.Quotas), "log-level": s.LogLevel, "log-calls": s.LogCalls, "log-format": s.LogFormat,
 	}[setting]
 }
@@ -210,6 +213,9 @@ func TestInvalid(t *testing.T) {
 		{"metrics-listen", "localhost", "must be an address with a port number"},
 		{"submit-rate", "-1", "must be 0 (no limit) or greater, not -1"},
 		{"submit-rate", "many", "\"many\""},
+		{"metadata-days", "-1", "must be a number of days from 0 (for ever) to 36500, not -1"},
+		{"people-days", "36501", "must be a number of days from 0 (for ever) to 36500, not 36501"},
+		{"people-days", "2y", "\"2y\""},
 		{"public-url", "feedback.example.com", "must be a complete URL"},
 		{"public-url", "ftp://example.com", "must be a complete URL"},
 		{"public-url", "https://", "must be a complete URL"},

@@ -48,6 +48,11 @@ func (p Person) Erased(salt ID) Person {
 	return Person{Name: new(erasedName), ExternalID: new(erasedID + hex.EncodeToString(mac.Sum(nil)[:enough]))}
 }
 
+// Known reports whether a name, an address or an id is known of a person whose data is not erased.
+func (p Person) Known() bool {
+	return (p.Email != nil || p.Name != nil || p.ExternalID != nil) && (p.ExternalID == nil || !strings.HasPrefix(*p.ExternalID, erasedID))
+}
+
 // PersonMention is a text that mentions a person.
 type PersonMention struct {
 	RequestID ID     `json:"request_id" format:"uuid"`

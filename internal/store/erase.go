@@ -68,12 +68,14 @@ type personChange struct {
 	s         *Store
 	accountID feedback.ID
 	by        feedback.Actor
-	of        feedback.Subject
+	of        feedback.Subject           // empty if old data is deleted
+	is        func(feedback.Person) bool // whether a person is to be changed
 	to        func(feedback.Person) feedback.Person
 	kind      feedback.ChangeKind // of the entry in the log at the end
 	ofRequest feedback.ChangeKind // of those about requests
 	erase     bool
 	delete    bool
+	until     feedback.Time // 0, or old data is deleted: people who have voted for the same later than this stay
 
 	// What the transaction of the part has done.
 	part    Part
@@ -88,7 +90,7 @@ func (s *Store) ErasePerson(
 	ctx context.Context, accountID feedback.ID, by feedback.Actor, e Erasure, at PersonPlace, before PersonCounts, allowed int64,
 ) (Part, error) {
 	c := personChange{
-		s: s, accountID: accountID, by: by, of: e.Of, kind: feedback.PersonErased, ofRequest: feedback.RequestErased, erase: true,
+		s: s, accountID: accountID, by: by, of: e.Of, is: e.Of.Is, kind: feedback.PersonErased, ofRequest: feedback.RequestErased, erase: true,
 		delete: e.Delete,
 		to:     func(p feedback.Person) feedback.Person { return p.Erased(e.Salt) },
 	}
@@ -104,7 +106,7 @@ func (s *Store) RectifyPerson(
 	ctx context.Context, accountID feedback.ID, by feedback.Actor, r Rectification, at PersonPlace, before PersonCounts,
 ) (Part, error) {
 	c := personChange{
-		s: s, accountID: accountID, by: by, of: r.Of, kind: feedback.PersonRectified, ofRequest: feedback.RequestRectified,
+		s: s, accountID: accountID, by: by, of: r.Of, is: r.Of.Is, kind: feedback.PersonRectified, ofRequest: feedback.RequestRectified,
 		to: func(p feedback.Person) feedback.Person {
 			if p.Email != nil && r.Email != nil {
 				p.Email = r.Email
@@ -122,7 +124,7 @@ func (s *Store) RectifyPerson(
 func (c *personChange) run(ctx context.Context, at PersonPlace, before PersonCounts, allowed *int64, mode string) (Part, error) {
 	var matched []trace
 	next, err := c.s.readTraces(ctx, c.accountID, at, func(t trace) bool {
-		if c.of.Is(t.person) {
+		if c.is(t.person) {
 			matched = append(matched, t)
 		}
 		return len(matched) < matchesAtOnce
@@ -133,7 +135,7 @@ func (c *personChange) run(ctx context.Context, at PersonPlace, before PersonCou
 	last := next == nil && !c.erase
 	if len(matched) > 0 || last {
 		err = c.s.db.WritePart(ctx, c.accountID, func(ctx context.Context, tx *sql.Tx) error {
-			c.part, c.touched, c.recount = Part{}, map[feedback.ID]feedback.ID{}, map[feedback.ID]bool{}
+			c.begin()
 			if err := c.apply(ctx, tx, matched); err != nil {
 				return err
 			}
@@ -151,6 +153,11 @@ func (c *personChange) run(ctx context.Context, at PersonPlace, before PersonCou
 	}
 	c.part.Next, err = c.forget(ctx, at, before.Plus(c.part.PersonCounts), mode)
 	return c.part, err
+}
+
+// begin forgets what the transaction has done, which may be tried again.
+func (c *personChange) begin() {
+	c.part, c.touched, c.recount = Part{}, map[feedback.ID]feedback.ID{}, map[feedback.ID]bool{}
 }
 
 // end deletes what is known of the address, and logs what was done.
@@ -233,6 +240,15 @@ func (c *personChange) applyOne(ctx context.Context, tx *sql.Tx, t trace) error 
 	case t.request == nil && !c.changes(t.person):
 		return nil
 	}
+	if c.until != 0 && (t.request != nil || t.vote != nil) {
+		who := key
+		if t.vote != nil {
+			who = t.key
+		}
+		if stays, err := c.votedLater(ctx, tx, r, who); err != nil || stays {
+			return err
+		}
+	}
 	c.touched[r.ID] = r.AppID
 	switch {
 	case t.comment != nil:
@@ -255,7 +271,7 @@ func (c *personChange) applyOne(ctx context.Context, tx *sql.Tx, t trace) error 
 
 // changes reports whether a person is the one who is changed, and not yet.
 func (c *personChange) changes(p feedback.Person) bool {
-	return c.of.Is(p) && (c.delete || !reflect.DeepEqual(p, c.to(p)))
+	return c.is(p) && (c.delete || !reflect.DeepEqual(p, c.to(p)))
 }
 
 // conclude completes what the part has done to requests.
@@ -282,8 +298,11 @@ func (c *personChange) conclude(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	p := database.Parameters{c.accountID, now}
-	if _, err := tx.ExecContext(ctx, "UPDATE requests SET "+touched+
+	p, set := database.Parameters{c.accountID}, "version = version + 1"
+	if c.until == 0 { // otherwise, it is not a change that somebody made
+		p, set = append(p, now), touched
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE requests SET "+set+
 		" WHERE account_id = $1 AND id IN ("+database.List(&p, ids)+")", p...); err != nil {
 		return err
 	}
@@ -367,12 +386,41 @@ func (c *personChange) vote(ctx context.Context, tx *sql.Tx, r feedback.Request,
 		if err == nil {
 			err = c.rename(ctx, tx, root, v)
 		}
+		if err == nil && c.until != 0 {
+			err = c.submission(ctx, tx, v.RequestID, key)
+		}
 	}
 	return err
 }
 
+// submission erases the submitter of a request if they have a key. A later part would give them another name than that of
+// their votes.
+func (c *personChange) submission(ctx context.Context, tx *sql.Tx, id feedback.ID, key string) error {
+	r, err := readRequest(ctx, tx, c.accountID, id)
+	if err != nil {
+		return err
+	}
+	if submitter, of := r.Person(); of != key || !c.changes(submitter) {
+		return nil
+	}
+	return c.submitter(ctx, tx, r)
+}
+
+// votedLater reports whether the person with a key has voted later than until where the votes for a request count.
+// Otherwise one of their votes would have them and another one not, and they would count twice.
+func (c *personChange) votedLater(ctx context.Context, tx *sql.Tx, r feedback.Request, key string) (later bool, err error) {
+	root, err := c.rootOf(ctx, tx, r)
+	if err != nil {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, "SELECT (SELECT 1 FROM votes WHERE account_id = $1 AND person = $3 AND created_at > $4"+
+		" AND request_id IN "+countingHere+" LIMIT 1) IS NOT NULL", c.accountID, root.ID, key, c.until).Scan(&later)
+	return later, err
+}
+
 // rename gives a vote to the person who stands for the old one. If they have voted for the request, too, one vote is left.
 func (c *personChange) rename(ctx context.Context, tx *sql.Tx, root feedback.Request, v Voter) error {
+	c.touched[v.RequestID] = root.AppID
 	p := c.to(v.Person)
 	now := p.Key()
 	if now != v.Key {
@@ -429,7 +477,7 @@ func (c *personChange) leave(ctx context.Context, tx *sql.Tx, appID feedback.ID,
 
 // request changes a request of the person with their vote for it.
 func (c *personChange) request(ctx context.Context, tx *sql.Tx, r feedback.Request) error {
-	old, key := r.Person()
+	_, key := r.Person()
 	if c.delete {
 		gone, err := c.deleteRequest(ctx, tx, r, key)
 		if err != nil || gone {
@@ -439,6 +487,12 @@ func (c *personChange) request(ctx context.Context, tx *sql.Tx, r feedback.Reque
 	} else if err := c.vote(ctx, tx, r, key); err != nil {
 		return err
 	}
+	return c.submitter(ctx, tx, r)
+}
+
+// submitter changes the submitter of a request.
+func (c *personChange) submitter(ctx context.Context, tx *sql.Tx, r feedback.Request) error {
+	old, _ := r.Person()
 	p := c.to(old)
 	set := database.Parameters{c.accountID, r.ID, p.Email, p.Name, p.ExternalID, p.Verified}
 	statement := "UPDATE requests SET submitter_email = $3, submitter_name = $4, submitter_external_id = $5, submitter_verified = $6"
@@ -510,7 +564,7 @@ func (c *personChange) deleteMerged(ctx context.Context, tx *sql.Tx, r feedback.
 		return err
 	}
 	for _, m := range merged {
-		if p, _ := m.Person(); !c.of.Is(p) {
+		if p, _ := m.Person(); !c.is(p) {
 			continue
 		}
 		c.part.Requests++

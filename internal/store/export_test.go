@@ -74,3 +74,21 @@ func (s *Store) FollowStep(ctx context.Context) error {
 func (s *Store) CountTags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
 	return s.countTags(ctx, accountID, after, limit)
 }
+
+// Retain does a whole walk with other settings, as the worker does.
+func (s *Store) Retain(ctx context.Context, r Retention) (err error) {
+	s.retention = r
+	var w walk
+	for more := true; more; {
+		var failed error
+		more, failed = s.retain(ctx, &w)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// Expire erases what is too old in a part of an account.
+func (s *Store) Expire(ctx context.Context, accountID feedback.ID, r Retention, at PersonPlace) (*PersonPlace, error) {
+	s.retention = r
+	return s.expire(ctx, accountID, at)
+}

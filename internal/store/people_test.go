@@ -689,7 +689,12 @@ func (c *gathering) change(t *rapid.T) {
 	account, before := c.app.AccountID, c.votes(t)
 	c.SmallParts(rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "rows"))
 	found := searched(t, c.Store, account, who, "")
-	switch action := rapid.SampledFrom([]string{"anonymise", "delete", "rectify"}).Draw(t, "change"); action {
+	switch action := rapid.SampledFrom([]string{"anonymise", "delete", "rectify", "expire"}).Draw(t, "change"); action {
+	case "expire":
+		c.expire(t)
+		if now := c.votes(t); !cmp.Equal(now, before) {
+			t.Fatalf("votes became %v, and were %v", now, before)
+		}
 	case "rectify":
 		email := "new@example.com"
 		rectified(t, c.Store, account, feedback.Command(), store.Rectification{Of: who, Email: &email, Name: new("Augusta")})
@@ -714,6 +719,71 @@ func (c *gathering) change(t *rapid.T) {
 		}
 	}
 	c.ids = slices.DeleteFunc(c.ids, func(id feedback.ID) bool { return c.votes(t)[id] == 0 && c.Count("requests WHERE id = $1", id) == 0 })
+}
+
+// expire erases those who did something some time ago, and checks that others stay.
+func (c *gathering) expire(t *rapid.T) {
+	kept := time.Duration(rapid.IntRange(1, 60).Draw(t, "kept")) * time.Second
+	until := feedback.At(c.Clock.Now().Add(-kept))
+	older, younger := c.given(t, until)
+	if err := c.Retain(ctx, store.Retention{People: kept}); err != nil {
+		t.Fatal(err)
+	}
+	left, now := c.given(t, until)
+	if !cmp.Equal(now, younger) {
+		t.Fatalf("it changed what is later than %v: %v instead of %v", until, now, younger)
+	}
+	later, err := database.All(ctx, c.Raw, database.One[string],
+		"SELECT DISTINCT person FROM votes WHERE account_id = $1 AND created_at > $2", c.app.AccountID, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range left {
+		if !slices.ContainsFunc(later, func(key string) bool { return strings.HasSuffix(one, " "+key) }) {
+			t.Fatalf("it left %s of %v, which is not later than %v", one, older, until)
+		}
+	}
+	version, entries := c.Count("requests WHERE version > 1"), c.Count("changes")
+	if err := c.Retain(ctx, store.Retention{People: kept}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Count("requests WHERE version > 1") != version || c.Count("changes") != entries {
+		t.Fatal("a second walk changed something")
+	}
+}
+
+// given returns who submitted, voted and commented until a time, and later, for rows that still say it.
+func (c *gathering) given(t *rapid.T, until feedback.Time) (older, younger []string) {
+	for table, columns := range map[string]string{
+		"requests":      "id, created_at, submitter_email, submitter_name, submitter_external_id, submitter_verified",
+		"votes":         "request_id, created_at, email, name, external_id, verified",
+		"comments":      "id, created_at, person_email, person_name, person_external_id, COALESCE(person_verified, FALSE)",
+		"held_comments": "id, 0, email, name, external_id, verified", // the id has its time
+	} {
+		_, err := database.All(ctx, c.Raw, func(r database.Row) (none struct{}, err error) {
+			var id feedback.ID
+			var at feedback.Time
+			var p feedback.Person
+			if err := r.Scan(&id, &at, &p.Email, &p.Name, &p.ExternalID, &p.Verified); err != nil || !p.Known() {
+				return none, err
+			}
+			if at == 0 {
+				at = id.Time()
+			}
+			if one := fmt.Sprint(table, " ", id, " ", at, " ", p.Key()); at > until {
+				younger = append(younger, one)
+			} else {
+				older = append(older, one)
+			}
+			return none, nil
+		}, "SELECT "+columns+" FROM "+table+" WHERE account_id = $1", c.app.AccountID)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(older)
+	slices.Sort(younger)
+	return older, younger
 }
 
 // TestPeopleProperty: whatever people with shared names have done, and whoever is erased or corrected meanwhile, all counters

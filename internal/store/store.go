@@ -70,6 +70,8 @@ type Options struct {
 	// FilesSentPast reports whether clients upload files directly to the file storage. The
 	// service then learns that a file has arrived only when it is attached to a request.
 	FilesSentPast bool
+	// Retention is how long what people outside have given is kept.
+	Retention Retention
 	// Quotas are those of accounts for which the operator has set no others. nil stands for quota.Defaults.
 	Quotas quota.Limits
 }
@@ -105,6 +107,7 @@ type Store struct {
 	ids  *feedback.IDs
 	log  *slog.Logger
 
+	retention     Retention
 	countedAtOnce int64
 	tracesAtOnce  int // see readTraces; no limit outside of tests
 
@@ -159,7 +162,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Uploads:  uploads.New(db, o.Now, ids, o.RemoveFile, o.FilesSentPast, quotas),
 		Usage:    usage.New(db, o.Log, o.Now),
 		Webhooks: webhook.New(db, o.Log, o.Now, o.Rand, ids, quotas),
-		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, countedAtOnce: countedAtOnce,
+		db:       db, now: o.Now, rand: o.Rand, ids: ids, log: o.Log, SetAside: list, retention: o.Retention, countedAtOnce: countedAtOnce,
 		tracesAtOnce: math.MaxInt,
 	}
 	if !o.Copying {

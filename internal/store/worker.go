@@ -52,6 +52,7 @@ func (s *Store) Work(ctx context.Context) {
 
 // workerSteps returns what the worker does.
 func (s *Store) workerSteps(ctx context.Context) []lease.Step {
+	var w walk
 	return []lease.Step{
 		{Work: "purge", Do: func() (bool, error) { return s.Purge(ctx) }},
 		{Work: "unassign", Do: func() (bool, error) { return s.Unassign(ctx) }},
@@ -59,12 +60,13 @@ func (s *Store) workerSteps(ctx context.Context) []lease.Step {
 		{Work: "analyze", Every: lease.PollInterval, Do: func() (bool, error) { return false, s.db.Analyze(ctx) }},
 		{Work: "webhooks", Every: pruneEvery, Do: func() (bool, error) { return false, s.Webhooks.Prune(ctx) }},
 		{Work: "sweep", Every: sweepEvery, Do: func() (bool, error) { return false, s.Sweep(ctx) }},
+		{Work: "retain", Do: func() (bool, error) { return s.retain(ctx, &w) }},
 	}
 }
 
 // Kinds returns the kinds of background work. Lease is to take the lease.
 func Kinds() []string {
-	return []string{"purge", "unassign", "entries", "analyze", "webhooks", "sweep", "index", "lease"}
+	return []string{"purge", "unassign", "entries", "analyze", "webhooks", "sweep", "retain", "index", "lease"}
 }
 
 // WorkFailures returns how often this process has failed at a kind of background work.
