@@ -361,7 +361,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, command := range []string{
 		"serve", "demo", "account list", "account show", "account create", "account rename", "account quota", "account suspend",
-		"account resume", "account export", "account delete", "user add", "user list", "user role",
+		"account resume", "account export", "account restore", "account delete", "user add", "user list", "user role",
 		"user set-password", "user remove", "people find", "people export", "people rectify", "people erase", "app rotate-key",
 		"backup", "copy", "verify", "status", "recount", "migrate",
 		"distribute", "login", "api", "healthcheck", "completion", "man", "version",

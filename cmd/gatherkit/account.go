@@ -29,6 +29,7 @@ type accountCommand struct {
 	Suspend accountSuspendCommand `cmd:"" help:"Turn off the logins, keys, tokens, pages, mail and webhooks of an account. Nothing is deleted."`
 	Resume  accountResumeCommand  `cmd:"" help:"Turn a suspended account on again."`
 	Export  accountExportCommand  `cmd:"" help:"Write an account to a folder, as an installation with only this account."`
+	Restore accountRestoreCommand `cmd:"" help:"Restore an account from a backup, while the service runs."`
 	Delete  accountDeleteCommand  `cmd:"" help:"Delete a suspended account with all its data, for good."`
 }
 
@@ -443,7 +444,7 @@ func (c *accountExportCommand) Run(p *program) error {
 				return err
 			}
 			return s.Uploads.Each(p.ctx, account.ID, func(u feedback.Upload) error {
-				return done.add(to.Copy(p.ctx, u.ID, files))
+				return done.add(to.Copy(p.ctx, u.ID, files, u.ID))
 			})
 		})
 		if err != nil {
@@ -467,6 +468,124 @@ func (c *copies) add(err error) error {
 		c.missing++
 	default:
 		return err
+	}
+	return nil
+}
+
+type accountRestoreCommand struct {
+	config.Storage `embed:""`
+	PublicURL      config.PublicURL `name:"public-url" help:"URL that browsers use for the service, with which the link for the owner begins." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
+	Account        string           `arg:"" help:"Name or id of the account in the backup." placeholder:"ACCOUNT"`
+	From           string           `required:"" help:"The backup: a folder that backup or account export has written, or the URL of a PostgreSQL database." placeholder:"PLACE"`
+	FromUploads    config.Uploads   `help:"Where the backup has attached files. The default is the folder uploads in --from." placeholder:"PLACE" complete:"folder"`
+	As             string           `help:"Name that the account gets. The default is the one that it has in the backup." placeholder:"NAME"`
+	OwnerEmail     string           `help:"E-mail address of a new owner, who is invited. Needed if the account still exists." placeholder:"EMAIL"`
+	OwnerName      string           `help:"Name of the new owner." placeholder:"NAME"`
+}
+
+// Validate checks the flags; kong calls it.
+func (c *accountRestoreCommand) Validate() error {
+	from := storeAt(c.From)
+	switch {
+	case c.As != "" && !validName(strings.TrimSpace(c.As)):
+		return errors.New("the name of the account must have 1 to 100 characters, all on one line")
+	case (c.OwnerEmail == "") != (c.OwnerName == ""):
+		return errors.New("a new owner needs --owner-email and --owner-name")
+	case c.OwnerEmail != "" && !feedback.ValidEmail(c.OwnerEmail):
+		return fmt.Errorf("%q is not an e-mail address such as ada@example.com", c.OwnerEmail)
+	case c.OwnerEmail != "" && !validName(strings.TrimSpace(c.OwnerName)):
+		return errors.New("the name of the owner must have 1 to 100 characters, all on one line")
+	case c.OwnerEmail != "" && c.PublicURL.URL == nil:
+		return errors.New("--public-url must be the URL of the service, with which the link for the owner begins")
+	case from.Validate() != nil:
+		return errFrom
+	case same(from, c.Store):
+		return errors.New("--from is the database to restore into; name that with --database or --data")
+	}
+	return c.Store.Validate()
+}
+
+// Run restores the account.
+func (c *accountRestoreCommand) Run(p *program) error {
+	return p.withFiles(config.Storage{Store: storeAt(c.From), Uploads: c.FromUploads}, func(from *store.Store, saved *blob.Store) error {
+		account, err := p.findAccount(from, c.Account)
+		if err != nil {
+			return err
+		}
+		size, err := from.AccountSize(p.ctx, account.ID)
+		if err != nil {
+			return err
+		}
+		if size.Files > 0 && saved == nil {
+			return fmt.Errorf("the account has %d attached files; name the place where the backup has them with --from-uploads", size.Files)
+		}
+		return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
+			if place := c.Place(); size.Files > 0 && files == nil && place != "" { // the service has had no files
+				if files, err = blob.Open(place); err != nil {
+					return err
+				}
+			}
+			if size.Files > 0 && files == nil {
+				return fmt.Errorf("the account has %d attached files; name the place for them with --uploads, as for the service", size.Files)
+			}
+			return c.restore(p, s, from, account, &filesToRestore{from: saved, to: files})
+		})
+	})
+}
+
+// filesToRestore copies the attached files of an account from a backup. Without a storage, there are none.
+type filesToRestore struct {
+	from, to *blob.Store
+	done     copies
+}
+
+// Copy copies a file.
+func (f *filesToRestore) Copy(ctx context.Context, from, to feedback.ID) error {
+	return f.done.add(f.to.Copy(ctx, to, f.from, from))
+}
+
+// Remove removes a file.
+func (f *filesToRestore) Remove(ctx context.Context, id feedback.ID) error {
+	if f.to == nil {
+		return nil
+	}
+	return f.to.Remove(ctx, id)
+}
+
+func (c *accountRestoreCommand) restore(p *program, s, from *store.Store, account feedback.Account, files *filesToRestore) error {
+	r := store.Restoration{From: from, AccountID: account.ID, Name: cmp.Or(strings.TrimSpace(c.As), account.Name), Files: files}
+	if c.OwnerEmail != "" {
+		r.Owner = &team.NewUser{Email: c.OwnerEmail, Name: strings.TrimSpace(c.OwnerName)}
+	}
+	done, err := s.RestoreAccount(p.ctx, r)
+	switch {
+	case errors.Is(err, team.ErrAccountExists):
+		return fmt.Errorf("an account is called %q already; give this one another name with --as", r.Name)
+	case errors.Is(err, store.ErrNoOwner):
+		return fmt.Errorf("%w; name somebody to invite with --owner-email and --owner-name", err)
+	case errors.Is(err, feedback.ErrEmailTaken):
+		return fmt.Errorf("a user of the account has the address %s; name another one with --owner-email", c.OwnerEmail)
+	case err != nil:
+		return err
+	}
+	p.printf("Restored the account %q (%s): %d rows. Attached files: %d, missing: %d.\n",
+		done.Name, done.ID, done.Rows, files.done.copied, files.done.missing)
+	if done.Beside {
+		p.printf("The account from which it was copied still exists, so this one has new API keys, and its portals, webhooks," +
+			" tokens and subscriptions are off.\n")
+	}
+	if done.Suspended {
+		p.printf("It is suspended, as in the backup. To turn it on, run gatherkit account resume.\n")
+	}
+	for _, email := range done.Invite {
+		p.printf("Somebody else logs in as %s by now, so this user cannot.\n", email)
+	}
+	for _, app := range done.Portals {
+		p.printf("The portal of the app %s is off, because another app has its address by now.\n", printable(app))
+	}
+	if done.Invitation.Token != "" {
+		p.printf("Invitation for %s, which works once until %s: %s\n", c.OwnerEmail, inUTC(done.Invitation.Expires),
+			c.PublicURL.String()+team.JoinPath+done.Invitation.Token)
 	}
 	return nil
 }

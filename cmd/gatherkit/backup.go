@@ -162,7 +162,7 @@ func (b *fileBackup) copy(ctx context.Context, u feedback.Upload) error {
 		return err
 	}
 	if !b.link(ctx, u) {
-		err := b.to.Copy(ctx, u.ID, b.from)
+		err := b.to.Copy(ctx, u.ID, b.from, u.ID)
 		if errors.Is(err, blob.ErrNotFound) {
 			return nil
 		}
@@ -196,7 +196,7 @@ func (b *fileBackup) check(ctx context.Context, u feedback.Upload) (fault string
 	if err := b.to.Remove(ctx, u.ID); err != nil {
 		return "", err
 	}
-	if err := b.to.Copy(ctx, u.ID, b.from); err != nil {
+	if err := b.to.Copy(ctx, u.ID, b.from, u.ID); err != nil {
 		return "", err
 	}
 	return findFault(ctx, b.to, u)

@@ -17,30 +17,37 @@ type copyCommand struct {
 	From         string `required:"" help:"What to copy: a folder with an SQLite database, or the URL of a PostgreSQL database." env:"GATHERKIT_COPY_FROM" placeholder:"PLACE"`
 }
 
-// source returns the settings of the database to copy.
-func (c *copyCommand) source() config.Store {
-	if scheme, _, isURL := strings.Cut(c.From, "://"); isURL && strings.HasPrefix(scheme, "postgres") {
-		return config.Store{Database: config.Database(c.From)}
+// storeAt returns the settings of a database that another setting names: a folder or a URL.
+func storeAt(place string) config.Store {
+	if scheme, _, isURL := strings.Cut(place, "://"); isURL && strings.HasPrefix(scheme, "postgres") {
+		return config.Store{Database: config.Database(place)}
 	}
-	return config.Store{Data: c.From}
+	return config.Store{Data: place}
+}
+
+// errFrom says what --from can be.
+var errFrom = errors.New("--from must be a folder such as ./data, or a URL such as postgres://user:password@host:5432/name")
+
+// same reports whether the settings name the same database.
+func same(one, other config.Store) bool {
+	if one.Database != "" || other.Database != "" {
+		return one.Database == other.Database
+	}
+	a, err := filepath.Abs(one.Data)
+	b, otherErr := filepath.Abs(other.Data)
+	return a == b && err == nil && otherErr == nil
 }
 
 // Validate checks the flags; kong calls it.
 func (c *copyCommand) Validate() error {
-	from := c.source()
+	from := storeAt(c.From)
 	if err := c.Store.Validate(); err != nil {
 		return err
 	}
 	if err := from.Validate(); err != nil {
-		return errors.New("--from must be a folder such as ./data, or a URL such as postgres://user:password@host:5432/name")
+		return errFrom
 	}
-	same := from.Database == c.Database
-	if from.Database == "" && same {
-		one, err := filepath.Abs(from.Data)
-		other, otherErr := filepath.Abs(c.Data)
-		same = one == other && err == nil && otherErr == nil
-	}
-	if same {
+	if same(from, c.Store) {
 		return errors.New("--from is the database to copy to; name that with --database or --data")
 	}
 	return nil
@@ -48,9 +55,10 @@ func (c *copyCommand) Validate() error {
 
 // Run copies the database.
 func (c *copyCommand) Run(p *program) error {
-	return p.withExisting(c.source(), func(from *store.Store) error {
+	source := storeAt(c.From)
+	return p.withExisting(source, func(from *store.Store) error {
 		log := slog.New(slog.NewTextHandler(p.stderr, nil))
-		unlock, err := lockFolder(c.source(), log)
+		unlock, err := lockFolder(source, log)
 		if err != nil {
 			return err
 		}

@@ -172,7 +172,7 @@ func TestCopyToFolder(t *testing.T) {
 	each(t, func(t *testing.T, s *Store, _ string) {
 		id := newID(1)
 		backup := opened(t, t.TempDir())
-		if err := backup.Copy(t.Context(), id, s); !errors.Is(err, ErrNotFound) {
+		if err := backup.Copy(t.Context(), id, s, id); !errors.Is(err, ErrNotFound) {
 			t.Errorf("no file: %v", err)
 		}
 		if err := s.Receive(t.Context(), id, strings.NewReader("words"), 5); err != nil {
@@ -181,7 +181,7 @@ func TestCopyToFolder(t *testing.T) {
 		if _, err := s.Accept(t.Context(), feedback.Attachment{ID: id, Size: 5}); err != nil {
 			t.Fatal(err)
 		}
-		if err := backup.Copy(t.Context(), id, s); err != nil || content(t, backup, id) != "words" {
+		if err := backup.Copy(t.Context(), id, s, id); err != nil || content(t, backup, id) != "words" {
 			t.Error(err)
 		}
 		if err := backup.Link(id, s); err == nil {

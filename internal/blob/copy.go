@@ -30,10 +30,10 @@ func (s *Store) Sum(ctx context.Context, id feedback.ID) (size int64, sum []byte
 	return size, hash.Sum(nil), err
 }
 
-// Copy copies an accepted file from another store. It returns ErrNotFound if that store does not
+// Copy copies an accepted file from another store, where it has the id was. It returns ErrNotFound if that store does not
 // have it.
-func (s *Store) Copy(ctx context.Context, id feedback.ID, from *Store) error {
-	r, size, err := from.files.open(ctx, accepted(id))
+func (s *Store) Copy(ctx context.Context, id feedback.ID, from *Store, was feedback.ID) error {
+	r, size, err := from.files.open(ctx, accepted(was))
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,8 @@ import (
 	"strings"
 )
 
-const (
-	// mostValues is how many values one statement inserts. Both databases take more.
-	mostValues = 20_000
-	// rowsAtOnce is how many rows one transaction of a copy inserts.
-	rowsAtOnce = 5000
-)
+// mostValues is how many values one statement inserts. Both databases take more.
+const mostValues = 20_000
 
 // Rows are the number of some rows, and a sum of their contents that does not depend on their order or on the kind of
 // the database.
@@ -47,8 +43,8 @@ func (s *Rows) add(row []any) {
 	s.N++
 }
 
-// ReadRows reads rows of a table, calls fn with each in SQLite's form unless fn is nil, and returns what it has read.
-// condition limits the rows unless it is empty.
+// ReadRows reads rows of a table, calls fn with each in SQLite's form unless fn is nil, and returns what it has read, as fn
+// has changed it. condition limits the rows unless it is empty.
 func ReadRows(ctx context.Context, q Queryer, t Table, condition string, args []any, fn func(row []any) error) (read Rows, err error) {
 	columns := strings.Join(t.Columns, ", ") // the names are those of the schema
 	query := "SELECT " + columns + " FROM " + t.Name + " " + condition
@@ -70,12 +66,12 @@ func ReadRows(ctx context.Context, q Queryer, t Table, condition string, args []
 				return read, fmt.Errorf("%s.%s: %w", t.Name, t.Columns[i], err)
 			}
 		}
-		read.add(row)
 		if fn != nil {
 			if err := fn(row); err != nil {
 				return read, err
 			}
 		}
+		read.add(row)
 	}
 	return read, rows.Err()
 }
@@ -105,18 +101,13 @@ func inSQLite(value any, kind string) (any, error) {
 }
 
 // InsertRows inserts rows in SQLite's form into a table, except those whose key it has.
-func (db *DB) InsertRows(ctx context.Context, t Table, rows [][]any) error {
-	tx, err := db.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing, and otherwise the cause is returned
+func (db *DB) InsertRows(ctx context.Context, tx *sql.Tx, t Table, rows [][]any) error {
 	for part := range slices.Chunk(rows, mostValues/len(t.Columns)) {
 		if err := db.insertRows(ctx, tx, t, part); err != nil {
 			return err
 		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 func (db *DB) insertRows(ctx context.Context, tx *sql.Tx, t Table, rows [][]any) error {
@@ -142,24 +133,39 @@ func (db *DB) insertRows(ctx context.Context, tx *sql.Tx, t Table, rows [][]any)
 	return err
 }
 
-// TakeRows copies rows of a table, as ReadRows reads them, into the table of the same name and columns, except those
-// whose key it has, and returns all rows that it has read. It calls progress with their number from time to time.
+// TakeRows copies rows of a table, as ReadRows reads them and fn changes them unless it is nil, into the table of the same
+// name and columns, except those whose key it has, and returns all rows that it has read. It inserts some rows at once, each
+// time in a transaction of its own, and then calls progress with the number of all until then. An error of fn or of progress
+// ends it.
 func (db *DB) TakeRows(
-	ctx context.Context, to Table, q Queryer, from Table, condition string, args []any, progress func(rows int64),
+	ctx context.Context, to Table, q Queryer, from Table, condition string, args []any, atOnce int, fn func(row []any) error,
+	progress func(rows int64) error,
 ) (read Rows, err error) {
 	var waiting [][]any
 	done := int64(0)
 	insert := func() error {
-		if err := db.InsertRows(ctx, to, waiting); err != nil {
+		tx, err := db.writer.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // after a commit it does nothing, and otherwise the cause is returned
+		if err := db.InsertRows(ctx, tx, to, waiting); err != nil {
+			return err
+		}
+		if err := tx.Commit(); err != nil {
 			return err
 		}
 		done += int64(len(waiting))
 		waiting = waiting[:0]
-		progress(done)
-		return nil
+		return progress(done)
 	}
 	read, err = ReadRows(ctx, q, from, condition, args, func(row []any) error {
-		if waiting = append(waiting, row); len(waiting) < rowsAtOnce {
+		if fn != nil {
+			if err := fn(row); err != nil {
+				return err
+			}
+		}
+		if waiting = append(waiting, row); len(waiting) < atOnce {
 			return nil
 		}
 		return insert()

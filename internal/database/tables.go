@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,9 @@ type Table struct {
 	types   []string // of the columns, as the database calls them
 	Key     []string // the columns of the primary key
 }
+
+// Column returns the place of a column in the rows of the table. The table must have it.
+func (t Table) Column(name string) int { return slices.Index(t.Columns, name) }
 
 // Tables returns all tables, in the order of their names.
 func (db *DB) Tables(ctx context.Context) ([]Table, error) {

@@ -37,6 +37,8 @@ func (e *Event) describeAudit() string {
 		return "suspended the account"
 	case AccountResumed:
 		return "resumed the account"
+	case AccountRestored:
+		return fmt.Sprintf("restored the account as %s from a copy", quoted(e.After["name"]))
 	case QuotasChanged:
 		return e.describeQuotas()
 	case AppCreated:

@@ -19,6 +19,7 @@ func TestAuditSummaries(t *testing.T) {
 		`Ada renamed the account from "Acme" to "Globex".`: {
 			Kind: AccountRenamed, Before: fields{"name": "Acme"}, After: fields{"name": "Globex"},
 		},
+		`Ada restored the account as "Acme" from a copy.`: {Kind: AccountRestored, After: fields{"name": "Acme"}},
 		"Ada set the quotas files=10 GB, members=default.": {
 			Kind: QuotasChanged, Before: fields{"files": "none", "members": "5"}, After: fields{"members": "default", "files": "10 GB"},
 		},

@@ -26,6 +26,7 @@ const (
 	AccountRenamed   ChangeKind = "account.renamed"
 	AccountSuspended ChangeKind = "account.suspended"
 	AccountResumed   ChangeKind = "account.resumed"
+	AccountRestored  ChangeKind = "account.restored"
 	QuotasChanged    ChangeKind = "account.quotas_changed"
 	UserCreated      ChangeKind = "user.created"
 	UserInvited      ChangeKind = "user.invited"
@@ -84,7 +85,7 @@ const (
 // ChangeKinds lists the kinds of changes.
 func ChangeKinds() []ChangeKind {
 	return []ChangeKind{
-		AccountCreated, AccountRenamed, AccountSuspended, AccountResumed, QuotasChanged,
+		AccountCreated, AccountRenamed, AccountSuspended, AccountResumed, AccountRestored, QuotasChanged,
 		UserCreated, UserInvited, UserJoined, UserUpdated, UserRemoved, RecoveryLinkMade, PasswordReset, PasswordChanged,
 		TokenCreated, TokenRevoked, WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookRewound, WebhookDisabled, WebhookSecretRotated,
 		AppCreated, AppUpdated, AppKeyRegenerated, IdentityMade, IdentityRotated, AppDeleted, PortalLinkRotated,

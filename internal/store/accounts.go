@@ -142,9 +142,20 @@ func (s *Store) DeleteAccount(
 	if files, err = s.removeFiles(ctx, accountID, removeFile); err != nil {
 		return 0, files, err
 	}
+	if rows, err = s.deleteAllRows(ctx, accountID); err != nil {
+		return rows, files, err
+	}
+	return rows + 1, files, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM accounts WHERE account_id = $1", accountID)
+		return err
+	})
+}
+
+// deleteAllRows deletes all rows of an account but the one in accounts, and returns how many there were.
+func (s *Store) deleteAllRows(ctx context.Context, accountID feedback.ID) (rows int64, err error) {
 	tables, err := s.accountTables(ctx)
 	if err != nil {
-		return 0, files, err
+		return 0, err
 	}
 	// It ends with a pass that finds no rows: background work that had begun may add some to a table that was empty.
 	for found := true; found; {
@@ -152,15 +163,12 @@ func (s *Store) DeleteAccount(
 		for _, table := range tables {
 			n, err := s.deleteRows(ctx, accountID, table)
 			if rows += n; err != nil {
-				return rows, files, err
+				return rows, err
 			}
 			found = found || n > 0
 		}
 	}
-	return rows + 1, files, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM accounts WHERE account_id = $1", accountID)
-		return err
-	})
+	return rows, nil
 }
 
 // removeFiles removes the contents of an account's files, and returns how many there were.

@@ -23,6 +23,9 @@ var (
 // copying is the name of the lease that a database has until a copy into it is complete. Its holder is the source.
 const copying = "copy"
 
+// copiedAtOnce is how many rows a transaction of a copy inserts.
+const copiedAtOnce = 5000
+
 // notCopied are the tables whose rows belong to a database and not to its data.
 var notCopied = []string{"schema_version", "leases", "mail_server"}
 
@@ -97,7 +100,10 @@ func (s *Store) copyRows(
 	for i, table := range tables {
 		var rows database.Rows
 		if condition, args, some := of(table); some {
-			rows, err = to.db.TakeRows(ctx, target[i], q, table, condition, args, func(n int64) { progress(table.Name, n) })
+			rows, err = to.db.TakeRows(ctx, target[i], q, table, condition, args, copiedAtOnce, nil, func(n int64) error {
+				progress(table.Name, n)
+				return nil
+			})
 			if err != nil {
 				return nil, fmt.Errorf("copy %s: %w", table.Name, err)
 			}

@@ -92,3 +92,12 @@ func (s *Store) Expire(ctx context.Context, accountID feedback.ID, r Retention, 
 	s.retention = r
 	return s.expire(ctx, accountID, at)
 }
+
+// RestoredTables are the tables whose rows are restored, and whether that is also if the account still exists.
+func RestoredTables() map[string]bool {
+	tables := map[string]bool{}
+	for name, at := range restored {
+		tables[name] = at&ifGone == 0
+	}
+	return tables
+}

@@ -111,6 +111,36 @@ func (t *Team) Create(
 	return a, feedback.Member{User: added, Role: owner.Role}, link, err
 }
 
+// Restore gives the users of an account that was restored their logins, and invites an owner unless it is nil, in the
+// transaction in which the account appears. Users whose address somebody else logs in with by now lose their password, as
+// if they had not accepted their invitation; invite has their addresses. Restore may return ErrEmailTaken for the owner.
+func (t *Team) Restore(
+	ctx context.Context, tx *sql.Tx, accountID feedback.ID, owner *NewUser,
+) (invite []string, link JoinLink, err error) {
+	if _, err := t.markSetUp(ctx, tx); err != nil {
+		return nil, link, err
+	}
+	members, err := database.All(ctx, tx, scanMember, memberColumns+" WHERE account_id = $1 AND password_hash <> '' ORDER BY id", accountID)
+	if err != nil {
+		return nil, link, err
+	}
+	for _, m := range members {
+		err := claimEmail(ctx, tx, accountID, m.User)
+		if errors.Is(err, feedback.ErrEmailTaken) {
+			invite = append(invite, m.Email)
+			_, err = tx.ExecContext(ctx, "UPDATE users SET password_hash = '' WHERE account_id = $1 AND id = $2", accountID, m.ID)
+		}
+		if err != nil {
+			return nil, link, err
+		}
+	}
+	if owner != nil {
+		owner.Role = feedback.RoleOwner
+		_, link, err = t.invite(ctx, tx, accountID, feedback.Command(), *owner)
+	}
+	return invite, link, err
+}
+
 // AddUser adds a user with a password to an account, as the operator. It may return ErrEmailTaken.
 func (t *Team) AddUser(ctx context.Context, accountID feedback.ID, user NewUser) (added feedback.User, err error) {
 	err = t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
