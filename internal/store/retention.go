@@ -7,7 +7,6 @@ import (
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/lease"
 	"gatherkit/internal/sweep"
 )
 
@@ -52,11 +51,8 @@ func (s *Store) retain(ctx context.Context, w *walk) (more bool, err error) {
 	default:
 		w.at = *next
 	}
-	if s.arrived.Load() != arrived { // submissions take precedence
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(15*time.Since(began), lease.PollInterval)):
-		}
+	if s.arrived.Load() != arrived {
+		giveWay(ctx, began)
 	}
 	return true, err
 }

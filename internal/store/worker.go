@@ -88,7 +88,7 @@ type follower struct {
 
 // follow does one step of the indexer and reports whether there is more to do. If this
 // process received a submission during the step, submissions take precedence: follow
-// resets the chunk and pauses for 15 times the duration of the step, up to lease.Rest.
+// resets the chunk and gives way.
 func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) {
 	began, arrived := time.Now(), s.arrived.Load()
 	f.next, more, err = s.Index.Follow(ctx, f.next, f.chunk)
@@ -101,12 +101,18 @@ func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) 
 	}
 	f.chunk = index.Chunk
 	if more {
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(15*time.Since(began), lease.PollInterval)):
-		}
+		giveWay(ctx, began)
 	}
 	return more, err
+}
+
+// giveWay pauses for 15 times as long as a step of background work has taken, up to lease.PollInterval, because
+// submissions arrived meanwhile.
+func giveWay(ctx context.Context, began time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(15*time.Since(began), lease.PollInterval)):
+	}
 }
 
 // PublishDue publishes the entries of changelogs whose time has come, and reports whether there may be more.
