@@ -133,7 +133,8 @@ test('unsaved texts and the address are there after the next login of their user
 
   // What is sent is no draft any more.
   await again.getByRole('button', { name: 'Create request' }).click()
-  await until(async () => (await owner.call('requests-list', { app_id: app.id })).total_count === 3)
+  await again.waitFor({ state: 'detached' }) // the page has the answer, and the draft is gone
+  assert.equal((await owner.call('requests-list', { app_id: app.id })).total_count, 3)
   await other.goto(address)
   await theirs.getByRole('button', { name: 'Save' }).click()
   await theirs.getByRole('heading', { name: 'Better maps' }).waitFor()
