@@ -256,9 +256,56 @@ func TestForeignTables(t *testing.T) {
 	check("tables of another role")
 }
 
-// TestStartsBehindMigration: while another process migrates the database, a service says that it lives and is not ready,
-// and names what it waits for. It can be stopped meanwhile.
+// TestFirstAnswer: a service that has nothing to migrate refuses connections until it is ready, so that a proxy sends
+// its calls to another replica.
+func TestFirstAnswer(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		program.AddOwner(t, place)
+		p := launch(t, place)
+		program.Eventually(t, "the service answers", func() bool {
+			response, err := http.Get(p.URL + "/readyz")
+			if err != nil {
+				return false
+			}
+			if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
+				t.Errorf("the first answer is %s, %v", response.Status, err)
+			}
+			return true
+		})
+	})
+}
+
+// launch starts a service and does not wait until it is ready.
+func launch(t *testing.T, place storetest.Place) *program.Process {
+	t.Helper()
+	address := program.FreeAddress(t)
+	p := &program.Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
+	p.Cmd = exec.CommandContext(t.Context(), program.Build(t), append([]string{"serve", "--listen", address}, program.At(place)...)...)
+	p.Cmd.Dir, p.Cmd.Env = t.TempDir(), program.CleanEnvironment()
+	p.Cmd.Stdout, p.Cmd.Stderr = &p.Stdout, &p.Stderr
+	program.Launch(t, p.Cmd, p.Exited)
+	p.PID = p.Cmd.Process.Pid
+	return p
+}
+
+// TestStartsBehindMigration: while a service migrates the database, or another process does, it says that it lives and is
+// not ready, and names what it waits for. It can be stopped meanwhile.
 func TestStartsBehindMigration(t *testing.T) {
+	for name, test := range map[string]struct{ block, unblock string }{
+		"of another process": {"SELECT pg_advisory_lock(7423001)", "SELECT pg_advisory_unlock(7423001)"},
+		"of its own": {
+			"DROP TABLE quotas, stored_files; DELETE FROM schema_version WHERE version = (SELECT MAX(version) FROM schema_version); COMMIT; " +
+				"BEGIN; CREATE TABLE quotas (n int)", "ROLLBACK",
+		},
+	} {
+		t.Run(name, func(t *testing.T) { startsBehind(t, test.block, test.unblock) })
+	}
+}
+
+// startsBehind starts services on a database in which another connection has run the statements of block, and runs
+// those of unblock.
+func startsBehind(t *testing.T, block, unblock string) {
+	t.Helper()
 	place := storetest.Place{Name: "postgres", Database: storetest.Postgres(t)}
 	program.AddOwner(t, place)
 	conn, err := place.Raw(t).Conn(t.Context())
@@ -273,19 +320,11 @@ func TestStartsBehindMigration(t *testing.T) {
 		}
 	}
 	other("SET application_name = 'the other process'")
-	other("SELECT pg_advisory_lock(7423001)") // as a migration does
-	launch := func() *program.Process {
-		address := program.FreeAddress(t)
-		p := &program.Process{Address: address, URL: "http://" + address, Exited: make(chan struct{})}
-		p.Cmd = exec.CommandContext(t.Context(), program.Build(t), append([]string{"serve", "--listen", address}, program.At(place)...)...)
-		p.Cmd.Dir, p.Cmd.Env = t.TempDir(), program.CleanEnvironment()
-		p.Cmd.Stdout, p.Cmd.Stderr = &p.Stdout, &p.Stderr
-		program.Launch(t, p.Cmd, p.Exited)
-		p.PID = p.Cmd.Process.Pid
-		program.Eventually(t, "the process lives", func() bool { return program.Answers(t, p.URL+"/livez") })
-		return p
+	other(block)
+	p, stopped := launch(t, place), launch(t, place)
+	for _, one := range []*program.Process{p, stopped} {
+		program.Eventually(t, "the process lives", func() bool { return program.Answers(t, one.URL+"/livez") })
 	}
-	p, stopped := launch(), launch()
 	for path, want := range map[string]string{"/readyz": "", "/": "1", "/api/requests-list": "1"} {
 		response, err := http.Get(p.URL + path)
 		if err != nil {
@@ -303,6 +342,6 @@ func TestStartsBehindMigration(t *testing.T) {
 	if code := stopped.ExitCode(t); code != 0 || !strings.Contains(stopped.Stderr.String(), "stopped before the service was ready") {
 		t.Errorf("exit %d\n%s", code, stopped.Stderr.Tail())
 	}
-	other("SELECT pg_advisory_unlock(7423001)")
+	other(unblock)
 	program.Eventually(t, "the service is ready", func() bool { return program.Answers(t, p.URL+"/readyz") })
 }

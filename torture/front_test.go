@@ -16,7 +16,6 @@ import (
 // TestTerminateBehindFront restarts two replicas in turn, as for an upgrade, while clients
 // submit through nginx. No call fails.
 func TestTerminateBehindFront(t *testing.T) {
-	storetest.Proof(t)
 	parallel(t)
 	place := storetest.Place{Database: storetest.Postgres(t)}
 	program.AddOwner(t, place)

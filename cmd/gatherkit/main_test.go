@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -17,7 +13,6 @@ import (
 
 	"gatherkit/internal/config"
 	"gatherkit/internal/feedback"
-	"gatherkit/internal/store"
 )
 
 func TestOneLine(t *testing.T) {
@@ -169,35 +164,6 @@ func TestRunEndsWithItsContext(t *testing.T) {
 				t.Errorf("%s prints %q", args[0], stdout.text.String())
 			}
 		})
-	}
-}
-
-// TestUnavailableUntilStarted: a start that can still fail answers all calls with 503, and says that the process lives.
-func TestUnavailableUntilStarted(t *testing.T) {
-	p := &program{ctx: t.Context()}
-	c := config.Serve{Storage: config.Storage{Store: config.Store{Data: t.TempDir()}}, Listen: "127.0.0.1:0"}
-	failed := errors.New("the start failed")
-	err := p.serve(&serving{Serve: c, log: slog.New(slog.DiscardHandler), announce: func(_ *store.Store, address string) error {
-		for path, want := range map[string]string{
-			"/livez": "200 OK  ok\n", "/readyz": "503 Service Unavailable  not ready\n",
-			"/api/requests-list": `503 Service Unavailable 1 {"ok":false,"error":{"code":"api.unavailable",` +
-				`"message":"The service is starting; try again shortly."}}`,
-			"/": "503 Service Unavailable 1 The service is starting. This page reloads by itself.\n",
-		} {
-			response, err := http.Get("http://" + address + path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(response.Body)
-			got := response.Status + " " + response.Header.Get("Retry-After") + " " + string(body)
-			if err = errors.Join(err, response.Body.Close()); err != nil || !strings.HasPrefix(got, want) {
-				t.Errorf("%s: %s, %v, want %s", path, got, err, want)
-			}
-		}
-		return failed
-	}})
-	if !errors.Is(err, failed) {
-		t.Errorf("%v, want %v", err, failed)
 	}
 }
 

@@ -65,19 +65,16 @@ func (p *program) serve(o *serving) (err error) {
 	c, log := o.Serve, o.log
 	tuneMemory()
 	metrics := newRegistry()
-	server, err := startServer(p.ctx, c, metrics, log)
-	if err != nil {
-		return err
-	}
+	server := newServer(c, metrics, log)
 	defer func() { err = errors.Join(err, server.http.Close()) }()
 	stopMetrics, err := metrics.serve(p.ctx, c.MetricsListen)
 	if err != nil {
 		return err
 	}
 	defer stopMetrics()
-	address := server.listener.Addr().String()
 
-	s, files, err := p.openStores(c, metrics, log)
+	// A migration may take long, and a process that does not answer meanwhile would be restarted.
+	s, files, err := p.openStores(c, metrics, log, func() error { return server.answer(p.ctx, web.Starting(api.Starting())) })
 	if p.ctx.Err() != nil && err != nil {
 		log.Info("stopped before the service was ready", "error", err)
 		return nil
@@ -110,16 +107,19 @@ func (p *program) serve(o *serving) (err error) {
 		func(ctx context.Context) { reload.run(ctx, hangups) },
 	)()
 
-	if err := o.announce(s, address); err != nil {
-		return err
-	}
 	if err := s.Warm(p.ctx); err != nil {
 		log.Warn("cannot open all connections to the database ahead; the first calls will", "error", err)
 	}
 	debug.FreeOSMemory() // Go would keep the memory that was needed only to start
-	server.answer(handler)
+	if err := server.answer(p.ctx, handler); err != nil {
+		return err
+	}
+	address := server.listener.Addr().String()
+	if err := o.announce(s, address); err != nil {
+		return err
+	}
 	logServing(log, c, address)
-	return server.run(p.ctx, log)
+	return server.run(p.ctx)
 }
 
 // inBackground runs functions until stop is called, which waits for them.
@@ -176,10 +176,13 @@ func removeIncomplete(ctx context.Context, files *blob.Store, log *slog.Logger) 
 }
 
 // openStores opens the store and the store for attached files, which is nil if there is
-// none, and adds the metrics of the store.
-func (p *program) openStores(c config.Serve, metrics *registry, log *slog.Logger) (s *store.Store, files *blob.Store, err error) {
+// none, and adds the metrics of the store. It calls migrating before it migrates an existing database.
+func (p *program) openStores(
+	c config.Serve, metrics *registry, log *slog.Logger, migrating func() error,
+) (s *store.Store, files *blob.Store, err error) {
 	place := c.Place()
 	s, err = p.open(c.Store, log, func(o *store.Options) {
+		o.Migrating = migrating
 		o.Quotas = quota.Limits(c.Quotas)
 		const day = 24 * time.Hour
 		o.Retention = store.Retention{Metadata: time.Duration(c.MetadataDays) * day, People: time.Duration(c.PeopleDays) * day}

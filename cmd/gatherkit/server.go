@@ -10,10 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gatherkit/internal/api"
 	"gatherkit/internal/config"
 	"gatherkit/internal/deadline"
-	"gatherkit/web"
 )
 
 var (
@@ -30,39 +28,46 @@ const (
 	partTime  = time.Second / 2 // during which open connections accept one more call when the service stops
 )
 
-// server answers calls from the start of the process to its end. Until the service is ready, it answers 503: a
-// migration may take long, and a process that does not answer at all would be restarted.
+// server answers calls from its first handler to the end of the process.
 type server struct {
+	settings config.Serve
+	metrics  *registry
+	log      *slog.Logger
 	http     *http.Server
-	listener *limitedListener
+	listener *limitedListener // nil before the first handler
 	handler  atomic.Pointer[http.Handler]
 	ending   atomic.Bool
 	served   chan error
 }
 
-// startServer listens, and answers that the service is starting.
-func startServer(ctx context.Context, c config.Serve, metrics *registry, log *slog.Logger) (*server, error) {
-	socket, err := listen(ctx, c.Listen, "--listen")
-	if err != nil {
-		return nil, err
-	}
-	s := &server{
-		listener: limitConnections(socket, maxOpenConnections(), exemption(c.TrustedProxies), warnOnce(log)),
-		served:   make(chan error, 1),
-	}
-	s.answer(web.Starting(api.Starting()))
+// newServer returns a server that does not listen yet.
+func newServer(c config.Serve, metrics *registry, log *slog.Logger) *server {
+	s := &server{settings: c, metrics: metrics, log: log, served: make(chan error, 1)}
 	s.http = &http.Server{
 		Handler: metrics.count(s), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: maxHeader, ConnState: s.listener.stateChanged,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP needs no attention
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug), // malformed HTTP needs no attention
 	}
-	metrics.watchConnections(s.listener)
-	go func() { s.served <- s.http.Serve(s.listener) }()
-	return s, nil
+	return s
 }
 
-// answer sets what answers the calls that begin from now on.
-func (s *server) answer(h http.Handler) { s.handler.Store(&h) }
+// answer lets h answer the calls that begin from now on. The first time, it begins to listen: until then connections
+// are refused, so that a proxy sends its calls to another replica.
+func (s *server) answer(ctx context.Context, h http.Handler) error {
+	s.handler.Store(&h)
+	if s.listener != nil {
+		return nil
+	}
+	socket, err := listen(ctx, s.settings.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	s.listener = limitConnections(socket, maxOpenConnections(), exemption(s.settings.TrustedProxies), warnOnce(s.log))
+	s.http.ConnState = s.listener.stateChanged
+	s.metrics.watchConnections(s.listener)
+	go func() { s.served <- s.http.Serve(s.listener) }()
+	return nil
+}
 
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -73,20 +78,20 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // run answers calls until ctx ends, and then finishes the calls in progress.
-func (s *server) run(ctx context.Context, log *slog.Logger) error {
+func (s *server) run(ctx context.Context) error {
 	select {
 	case err := <-s.served:
 		return fmt.Errorf("the server stopped: %w", err)
 	case <-ctx.Done():
 	}
-	log.Info("stopping after the calls in progress are finished")
+	s.log.Info("stopping after the calls in progress are finished")
 	if err := s.leave(); err != nil {
 		return errors.Join(err, s.http.Close())
 	}
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := s.http.Shutdown(drainCtx); err != nil {
-		log.Warn("some calls did not finish in time and are canceled", "error", err)
+		s.log.Warn("some calls did not finish in time and are canceled", "error", err)
 		return s.http.Close()
 	}
 	return nil

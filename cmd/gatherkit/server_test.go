@@ -15,17 +15,17 @@ import (
 // TestLeave: a server that ends finishes calls, and closes connections without a call. A browser opens such
 // connections ahead of need, and Shutdown alone would wait five seconds for their first call.
 func TestLeave(t *testing.T) {
-	s, err := startServer(t.Context(), config.Serve{Listen: "127.0.0.1:0"}, newRegistry(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(config.Serve{Listen: "127.0.0.1:0"}, newRegistry(), slog.New(slog.DiscardHandler))
 	defer s.http.Close() //nolint:errcheck // ends the test
 	begun, finish := make(chan struct{}), make(chan struct{})
-	s.answer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	err := s.answer(t.Context(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(begun)
 		<-finish
 		_, _ = io.WriteString(w, "done")
 	}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	dial := func() net.Conn {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.listener.Addr().String())
 		if err != nil {

@@ -29,7 +29,10 @@ type Options struct {
 	Existing bool
 	// Migrations are SQL files, which are applied in the order of their names.
 	Migrations fs.FS
-	Log        *slog.Logger
+	// Migrating is called before Open migrates a database of an earlier version, and before it waits for another process
+	// that migrates. Both may take long. If it returns an error, Open does, too. May be nil.
+	Migrating func() error
+	Log       *slog.Logger
 	// Fatal is called once when the disk has failed in a way after which nothing
 	// may be acknowledged any more: the process must end. Every write fails from then
 	// on. May be nil.
@@ -105,7 +108,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		db.parts, db.writers.of, db.turnTime = fair.New[[16]byte](1, 1), map[[16]byte]int{}, turnTime
 		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
 	}
-	if err := db.migrate(ctx, o.Migrations, o.Existing); err != nil {
+	if err := db.migrate(ctx, o); err != nil {
 		return nil, errors.Join(db.Explain(err), db.Close())
 	}
 	if db.link != nil { // not before: a failed start reports PostgreSQL's own error

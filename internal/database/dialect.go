@@ -31,8 +31,8 @@ type dialect struct {
 	// words replace the names in braces in the migrations.
 	words *strings.Replacer
 	// lock keeps other processes from migrating at the same time, until unlock. On
-	// SQLite it begins the transaction, whose end unlocks.
-	lock, unlock string
+	// SQLite it begins the transaction, whose end unlocks. tryLock reports whether nobody else had the lock.
+	lock, tryLock, unlock string
 	// impatient bounds how long a statement of a migration waits for a table. Meanwhile,
 	// every other call that needs the table waits behind it.
 	impatient  string
@@ -79,7 +79,9 @@ var (
 		blockers: "SELECT a.pid, COALESCE(a.application_name, ''), COALESCE(a.state, ''), LEFT(COALESCE(a.query, ''), 200)" +
 			" FROM unnest(pg_blocking_pids($1)) AS b (pid) JOIN pg_stat_activity a ON a.pid = b.pid ORDER BY a.pid",
 		impatient: "SET LOCAL lock_timeout = '500ms'",
-		lock:      "SELECT pg_advisory_lock(7423001)", unlock: "SELECT pg_advisory_unlock(7423001)",
+		lock:      "SELECT pg_advisory_lock(7423001)",
+		tryLock:   "SELECT pg_try_advisory_lock(7423001)",
+		unlock:    "SELECT pg_advisory_unlock(7423001)",
 		grown: `SELECT quote_ident(s.relname) FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
 			WHERE s.schemaname = current_schema() AND s.n_live_tup > 500 + 2 * GREATEST(c.reltuples, 0)`,
 		analyze: "ANALYZE (SKIP_LOCKED) ",

@@ -22,8 +22,8 @@ const blockersEvery = 200 * time.Millisecond
 // time. It refuses a schema of a newer version of the program. A migration that needs a table
 // which somebody reads, such as pg_dump, waits for it until ctx ends. The log says how long each migration takes and
 // what it waits for, unless the database is new.
-func (db *DB) migrate(ctx context.Context, migrations fs.FS, existing bool) (err error) {
-	names, err := fs.Glob(migrations, "*.sql")
+func (db *DB) migrate(ctx context.Context, o Options) (err error) {
+	names, err := fs.Glob(o.Migrations, "*.sql")
 	if err != nil {
 		return err
 	}
@@ -31,12 +31,19 @@ func (db *DB) migrate(ctx context.Context, migrations fs.FS, existing bool) (err
 	if err != nil {
 		return err
 	}
+	if o.Migrating == nil {
+		o.Migrating = func() error { return nil }
+	}
 	log := db.log
 	switch {
-	case existing && version == 0:
+	case o.Existing && version == 0:
 		return fmt.Errorf("%w: it has no tables; check --database and --data", ErrNoDatabase)
 	case version == 0 || version >= len(names):
 		log = slog.New(slog.DiscardHandler)
+	default:
+		if err := o.Migrating(); err != nil {
+			return err
+		}
 	}
 	log.Info("migrating the database", "from", version, "to", len(names))
 	began := time.Now()
@@ -47,7 +54,7 @@ func (db *DB) migrate(ctx context.Context, migrations fs.FS, existing bool) (err
 	defer conn.Close() //nolint:errcheck // returns it to the pool
 	defer db.watchBlockers(ctx, conn)()
 	for done := false; !done; {
-		done, err = db.migrateNext(ctx, conn, migrations, names, log)
+		done, err = db.migrateNext(ctx, conn, o, names, log)
 		if lockRefused(err) {
 			select {
 			case <-time.After(lockRest):
@@ -129,8 +136,11 @@ const lastMigration = "SELECT COALESCE(MAX(version), 0) FROM schema_version"
 // migrateNext applies the first missing migration and reports whether none was missing.
 // It takes the lock for each one, because on SQLite the lock is the transaction.
 func (db *DB) migrateNext(
-	ctx context.Context, conn *sql.Conn, migrations fs.FS, names []string, log *slog.Logger,
+	ctx context.Context, conn *sql.Conn, o Options, names []string, log *slog.Logger,
 ) (done bool, err error) {
+	if err := db.lockMigrations(ctx, conn, o.Migrating); err != nil {
+		return false, err
+	}
 	exec := func(statements ...string) {
 		for _, statement := range statements {
 			if err == nil {
@@ -139,10 +149,6 @@ func (db *DB) migrateNext(
 		}
 	}
 	version := 0
-	exec(db.dialect.lock)
-	if err != nil {
-		return false, err
-	}
 	if db.dialect.unlock != "" {
 		defer func() {
 			if _, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), db.dialect.unlock); err == nil {
@@ -167,7 +173,7 @@ func (db *DB) migrateNext(
 		return false, fmt.Errorf("the database has schema %d but this program knows %d; "+
 			"start a newer version of gatherkit, or restore the backup from before the upgrade", version, len(names))
 	case version < len(names):
-		text, readErr := fs.ReadFile(migrations, names[version])
+		text, readErr := fs.ReadFile(o.Migrations, names[version])
 		if readErr != nil {
 			return false, readErr
 		}
@@ -181,6 +187,21 @@ func (db *DB) migrateNext(
 	}
 	exec("COMMIT")
 	return true, err
+}
+
+// lockMigrations waits until no other process migrates. It calls waiting if one does.
+func (db *DB) lockMigrations(ctx context.Context, conn *sql.Conn, waiting func() error) error {
+	if db.dialect.tryLock != "" {
+		var locked bool
+		if err := conn.QueryRowContext(ctx, db.dialect.tryLock).Scan(&locked); err != nil || locked {
+			return err
+		}
+		if err := waiting(); err != nil {
+			return err
+		}
+	}
+	_, err := conn.ExecContext(ctx, db.dialect.lock)
+	return err
 }
 
 // statements splits a migration, because each statement needs a call of its own.

@@ -52,6 +52,8 @@ type Options struct {
 	Existing bool
 	// Copying says that a copy into the database may be incomplete. Otherwise, Open returns ErrIncomplete then.
 	Copying bool
+	// Migrating is called before something that may take long. See database.Options.
+	Migrating func() error
 
 	Now  func() time.Time
 	Rand io.Reader
@@ -144,7 +146,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	db, err := database.Open(ctx, database.Options{
-		URL: o.Database, Folder: o.Folder, Existing: o.Existing, Migrations: migrations, Log: o.Log, Fatal: o.Fatal, ObserveWrite: o.ObserveWrite,
+		URL: o.Database, Folder: o.Folder, Existing: o.Existing, Migrations: migrations, Migrating: o.Migrating,
+		Log: o.Log, Fatal: o.Fatal, ObserveWrite: o.ObserveWrite,
 	})
 	if err != nil {
 		return nil, err
