@@ -4001,7 +4001,7 @@ type Mine struct {
 	// Asked True if the person submitted it, false if they voted.
 	Asked bool `json:"asked"`
 
-	// CanReply Whether the team has commented, so that the person can answer.
+	// CanReply Whether the person can answer the team: it has commented, and the latest 10 comments are not all theirs.
 	CanReply bool `json:"can_reply"`
 
 	// Comments The latest 10 public comments, oldest first, with those of the request that it is merged into; none if the person only voted.
@@ -4439,7 +4439,7 @@ type PortalSettings struct {
 
 // PrivateLinkResult defines model for PrivateLinkResult.
 type PrivateLinkResult struct {
-	// URL The link. The service stores only its hash, so it cannot be read again.
+	// URL The link. It is the same each time until it is replaced or revoked.
 	URL string `json:"url"`
 }
 
@@ -6024,7 +6024,7 @@ type WidgetMyLinkParams struct {
 	// Reader The secret that the browser sent with its requests and votes. Or send identity_token.
 	Reader *string `json:"reader,omitempty"`
 
-	// Replace End the person's other links. Otherwise, a sixth link ends the oldest one.
+	// Replace Return a new link, and end the one that the person had.
 	Replace *bool `json:"replace,omitempty"`
 }
 

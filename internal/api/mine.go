@@ -180,7 +180,7 @@ func (a *API) mine(ctx context.Context, c *client, area string, w readers.Person
 }
 
 type privateLinkResult struct {
-	URL string `json:"url" doc:"The link. The service stores only its hash, so it cannot be read again."`
+	URL string `json:"url" doc:"The link. It is the same each time until it is replaced or revoked."`
 }
 
 // statusURL returns the link with a token, which is relative without a public URL. The token is in the
@@ -189,7 +189,7 @@ func (a *API) statusURL(token string) string { return a.link(minePath + "#" + to
 
 type widgetMyLinkParams struct {
 	ReaderParams
-	Replace bool `json:"replace,omitempty" doc:"End the person's other links. Otherwise, a sixth link ends the oldest one."`
+	Replace bool `json:"replace,omitempty" doc:"Return a new link, and end the one that the person had."`
 }
 
 func (a *API) widgetMyLink(ctx context.Context, v visitor, in widgetMyLinkParams) (privateLinkResult, error) {

@@ -53,6 +53,7 @@ type locale struct {
 	Excess       string `json:"excess"`
 	ReplyInvalid string `json:"reply_invalid"`
 	ReplyRefused string `json:"reply_refused"`
+	ReplyLater   string `json:"reply_later"`
 	ReplyGone    string `json:"reply_gone"`
 	ReplyFailed  string `json:"reply_failed"`
 

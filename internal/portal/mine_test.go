@@ -375,3 +375,17 @@ func TestLabel(t *testing.T) {
 		t.Error(own)
 	}
 }
+
+// TestReplyLater: a person whose latest comments are all their own, and who cannot reply, learns why.
+func TestReplyLater(t *testing.T) {
+	m := states()["list"]
+	const later = "You can write again as soon as the team has answered."
+	if text := render(t, m, "en").text; strings.Contains(text, later) {
+		t.Error("a request to which the person can reply, or without comments, says when they can")
+	}
+	m.Requests = m.Requests[:1]
+	m.Requests[0].CanReply = false
+	if text := render(t, m, "en").text; !strings.Contains(text, later) || strings.Contains(text, "Send reply") {
+		t.Error(text)
+	}
+}

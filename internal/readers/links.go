@@ -12,21 +12,13 @@ import (
 	"gatherkit/internal/sweep"
 )
 
-// MaxLinks is how many links a reader has. A further one ends the oldest.
-const MaxLinks = 5
-
 // forgetUnused is after how long a link of a reader ends that nobody has opened.
 const forgetUnused = 30 * 24 * time.Hour
 
-// Link creates a link to all that a reader asked and voted for, and returns its token. If replace is true,
-// it ends all others of the reader. It returns ErrNothingAsked for a reader who has nothing: otherwise strangers
-// could fill the database with links of people who do not exist.
-func (r *Readers) Link(ctx context.Context, w Person, replace bool) (string, error) {
-	token := feedback.NewToken(feedback.StatusToken, w.App.AccountID, r.rand)
-	keep := MaxLinks - 1
-	if replace {
-		keep = 0
-	}
+// Link returns the token of the link to all that a reader asked and voted for, and creates the link if there is none.
+// If replace is true, it creates another one, which ends the last. It returns ErrNothingAsked for a reader who has
+// nothing: otherwise strangers could fill the database with links of people who do not exist.
+func (r *Readers) Link(ctx context.Context, w Person, replace bool) (token string, err error) {
 	list, err := r.items(ctx, r.db.Reader(), w, last)
 	if err != nil {
 		return "", err
@@ -34,23 +26,31 @@ func (r *Readers) Link(ctx context.Context, w Person, replace bool) (string, err
 	if !slices.ContainsFunc(list, func(i item) bool { return i.appID == w.App.ID }) {
 		return "", feedback.ErrNothingAsked
 	}
+	now := feedback.At(r.now())
 	err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		const of = " WHERE account_id = $1 AND app_id = $2 AND reader = $3"
-		_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of+" AND token_hash NOT IN (SELECT token_hash FROM status_links"+of+
-			" ORDER BY created_at DESC, token_hash LIMIT CAST($4 AS BIGINT))", w.App.AccountID, w.App.ID, w.Reader, keep)
-		if err != nil {
+		if replace {
+			_, err := tx.ExecContext(ctx, "DELETE FROM status_links"+of, w.App.AccountID, w.App.ID, w.Reader)
+			if err != nil {
+				return err
+			}
+		}
+		// If nobody opens it, it lasts from now. There may be two, from calls at the same time; both work.
+		err := tx.QueryRowContext(ctx, "UPDATE status_links SET created_at = $4"+of+" RETURNING token",
+			w.App.AccountID, w.App.ID, w.Reader, now).Scan(&token)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, created_at) VALUES ($1, $2, $3, $4, $5)",
-			w.App.AccountID, feedback.HashSecret(token), w.App.ID, w.Reader, feedback.At(r.now()))
+		token = feedback.NewToken(feedback.StatusToken, w.App.AccountID, r.rand)
+		_, err = tx.ExecContext(ctx, "INSERT INTO status_links (account_id, token_hash, app_id, reader, created_at, token)"+
+			" VALUES ($1, $2, $3, $4, $5, $6)", w.App.AccountID, feedback.HashSecret(token), w.App.ID, w.Reader, now, token)
 		return err
 	})
 	return token, err
 }
 
 // RequestLink returns the token of the team's link to one request in the transaction tx, which has locked the
-// request. It creates the link if there is none; by is the user who does. The token is stored as it is: a link
-// that replaced another one each time it is copied would end the one that somebody already has.
+// request. It creates the link if there is none; by is the user who does.
 func (r *Readers) RequestLink(ctx context.Context, tx *sql.Tx, accountID, appID, requestID, by feedback.ID) (string, error) {
 	var token string
 	err := tx.QueryRowContext(ctx, "SELECT token FROM status_links WHERE account_id = $1 AND request_id = $2 AND token IS NOT NULL",

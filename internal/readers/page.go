@@ -26,7 +26,7 @@ type Mine struct {
 	Asked       bool            `json:"asked" doc:"True if the person submitted it, false if they voted."`
 	Merged      bool            `json:"merged" doc:"Whether it is merged into a request that asks for the same."`
 	Unread      bool            `json:"unread" doc:"Whether it has news since seen_until of earlier calls."`
-	CanReply    bool            `json:"can_reply" doc:"Whether the team has commented, so that the person can answer."`
+	CanReply    bool            `json:"can_reply" doc:"Whether the person can answer the team: it has commented, and the latest 10 comments are not all theirs."`
 	CreatedAt   feedback.Time   `json:"created_at" format:"date-time"`
 	NewsAt      *feedback.Time  `json:"news_at" format:"date-time" doc:"The last change of the status, merge or public comment; null if there was none."`
 	Public      bool            `json:"-"` // whether everybody sees it where the app shares requests

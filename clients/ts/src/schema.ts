@@ -3603,7 +3603,7 @@ export interface components {
         Mine: {
             /** @description True if the person submitted it, false if they voted. */
             asked: boolean;
-            /** @description Whether the team has commented, so that the person can answer. */
+            /** @description Whether the person can answer the team: it has commented, and the latest 10 comments are not all theirs. */
             can_reply: boolean;
             /** @description The latest 10 public comments, oldest first, with those of the request that it is merged into; none if the person only voted. */
             comments: components["schemas"]["PublicComment"][];
@@ -3986,7 +3986,7 @@ export interface components {
             voting: components["schemas"]["Participation"];
         };
         PrivateLinkResult: {
-            /** @description The link. The service stores only its hash, so it cannot be read again. */
+            /** @description The link. It is the same each time until it is replaced or revoked. */
             url: string;
         };
         PublicComment: {
@@ -5421,7 +5421,7 @@ export interface components {
             identity_token?: string;
             /** @description The secret that the browser sent with its requests and votes. Or send identity_token. */
             reader?: string;
-            /** @description End the person's other links. Otherwise, a sixth link ends the oldest one. */
+            /** @description Return a new link, and end the one that the person had. */
             replace?: boolean;
         };
         WidgetMyRequestsParams: {

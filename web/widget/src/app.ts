@@ -39,7 +39,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   const call = caller(base, key)
   /** The name of the configuration of the last visit, so that the widget also works offline. */
   const saved = `config:${key}`
-  const tools: AppTools = { base, h, icon, keep, read, write, uuid, call, token, reader, emit, failed, told, own, seen }
+  const tools: AppTools = { base, h, icon, keep, uuid, call, token, reader, emit, failed, told, own, seen }
   const ended = new AbortController()
   const { signal } = ended
   let identity: Identity = options.identity ?? {}

@@ -51,10 +51,7 @@ interface Page {
 /** Replies that are not sent, by request. */
 const drafts = new Map<string, string>()
 
-/** How long the browser copies the same link again, in milliseconds. Each new one could end an older one. */
-const linkLife = 24 * 3600_000
-
-export function createIdeas({ base, h, ask, tell, reader, read, write }: IdeasTools, place: Place): Ideas {
+export function createIdeas({ base, h, ask, tell }: IdeasTools, place: Place): Ideas {
   const { heading, t, say } = place
   const copied = h('input', { readonly: true, hidden: true, 'aria-label': t('mine_link') })
   const link = h('button', { class: 'more', click: copy }, t('mine_link'))
@@ -135,7 +132,8 @@ export function createIdeas({ base, h, ask, tell, reader, read, write }: IdeasTo
     }
 
     const heading = h('h3', { dir: 'auto', tabindex: -1 }, title)
-    return h('li', {}, heading, h('div', { class: 'facts' }, ...facts), talk, ...(can_reply ? [reply()] : []))
+    const rest = can_reply ? [reply()] : comments.length ? [h('p', { class: 'facts' }, t('mine_later'))] : []
+    return h('li', {}, heading, h('div', { class: 'facts' }, ...facts), talk, ...rest)
   }
 
   function reason(error: unknown): string {
@@ -143,21 +141,11 @@ export function createIdeas({ base, h, ask, tell, reader, read, write }: IdeasTo
     return kind == 'refused' ? message : t('mine_problem')
   }
 
-  async function privateLink(): Promise<string> {
-    const person = reader()
-    const name = `link:${person}`
-    const last = person ? read<{ href: string; at: number }>(name) : undefined
-    if (last && last.at > Date.now() - linkLife) return last.href
-    // Without a public address, the service answers with a path.
-    const { href } = new URL((await ask<{ url: string }>('widget-my-link')).url, base)
-    if (person) write(name, { href, at: Date.now() })
-    return href
-  }
-
   async function copy(): Promise<void> {
     problem.textContent = ''
     try {
-      copied.value ||= await privateLink()
+      // Without a public address, the service answers with a path.
+      copied.value ||= new URL((await ask<{ url: string }>('widget-my-link')).url, base).href
     } catch (error) {
       problem.textContent = reason(error)
       return

@@ -7,7 +7,7 @@ import type { Config } from './config'
 import type { h, icon } from './dom'
 import type { Emit } from './events'
 import type { list, Outcome, put, remove } from './entries'
-import type { keep, read, uuid, write } from './storage'
+import type { keep, uuid } from './storage'
 import type { Translate } from './strings'
 import type { Note } from './unsent'
 
@@ -17,8 +17,6 @@ export interface AppTools {
   h: typeof h
   icon: typeof icon
   keep: typeof keep
-  read: typeof read
-  write: typeof write
   uuid: typeof uuid
   call: Call
   /** The identity token, if there is one. `fresh` is set if the previous one was refused. */
