@@ -33,6 +33,17 @@ test('requests are hidden with a key, together and in the details', async (t) =>
   }
   await page.setViewportSize({ width: 1440, height: 900 })
   await toolbar.getByRole('button', { name: 'Unhide' }).waitFor()
+
+  // The focus does not disappear with the toolbar.
+  const list = page.getByRole('listbox', { name: 'Requests' })
+  for (const name of ['Delete', 'Clear selection']) {
+    await toolbar.getByRole('button', { name }).click()
+    await toolbar.waitFor({ state: 'detached' })
+    await until(() => list.evaluate((element) => element.matches(':focus')))
+    if (name === 'Delete') await page.keyboard.press('u')
+    await row(page, 'Dark mode').waitFor()
+    await page.keyboard.press('x')
+  }
   await page.keyboard.press('Escape')
 
   // The filter. A request that is no longer hidden leaves the list.

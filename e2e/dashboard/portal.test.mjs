@@ -76,6 +76,13 @@ test('a guided page switches the portal on, and one button turns it off', async 
   await outside.getByRole('link', { name: 'Dark mode' }).waitFor()
   await outside.getByText('Tell us what you need.').waitFor()
 
+  // It shows what the app shares, so that cannot be nothing.
+  const here = page.url()
+  await page.goto(here.replace('section=portal', 'section=sharing'))
+  assert.ok(await page.getByRole('radio', { name: /^None/ }).isDisabled())
+  await lookAt(page, 'portal-sharing')
+  await page.goto(here)
+
   // Other settings are saved as on other pages.
   await page.getByLabel('Held words').fill('casino\n poker \n')
   await page.getByRole('radio', { name: /^Only with the link/ }).check({ force: true })

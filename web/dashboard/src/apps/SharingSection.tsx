@@ -1,10 +1,10 @@
 import type { App } from "../api/types";
-import { Radios } from "../ui/choices";
+import { Radios, type RadioOption } from "../ui/choices";
 import { SettingsForm, useSettingsForm } from "./SettingsForm";
 
 type Sharing = App["settings"]["sharing"];
 
-const options: { id: Sharing; name: string; hint: string }[] = [
+const options: RadioOption<Sharing>[] = [
   { id: "none", name: "None", hint: "People cannot see other requests, so you may get more duplicates." },
   {
     id: "triaged",
@@ -18,6 +18,10 @@ const options: { id: Sharing; name: string; hint: string }[] = [
   },
 ];
 
+// withPortal are the options while the portal is on, which shows what the app shares.
+const withPortal = options.map((option) =>
+  option.id === "none" ? { ...option, hint: "Turn off the portal first.", isDisabled: true } : option);
+
 export function SharingSection({ app }: { app: App }) {
   const form = useSettingsForm(app, { sharing: app.settings.sharing }, (changes) => changes);
   return (
@@ -29,7 +33,7 @@ export function SharingSection({ app }: { app: App }) {
       <Radios
         label="Visible requests"
         value={form.value.sharing}
-        options={options}
+        options={app.settings.portal.access === "off" ? options : withPortal}
         onChange={(sharing) => form.change({ sharing })}
         error={form.errors["sharing"]}
         isDisabled={form.readOnly}

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useLayoutEffect, useRef, type ReactNode } from "react";
 
 import type { Box } from "../api/types";
 import { useChanges } from "../requests/changes";
@@ -20,9 +20,14 @@ interface Props {
   all: boolean; // whether all that match the filter are selected
   onAll: (() => void) | undefined; // undefined if a filter cannot select the same requests
   onClear(): void;
+  onLeave(): void; // when the bar disappears while it has the focus
 }
 
-export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear }: Props) {
+export function BulkBar({ target, selected, box, total, exact, all, onAll, onClear, onLeave }: Props) {
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => () => {
+    if (bar.current?.contains(document.activeElement)) onLeave();
+  }, []);
   const { update, remove, restore, release, block } = useChanges();
   const hidden = "matching" in target ? target.matching.hidden : shared(target, (one) => one.hidden);
   const pick = usePicker();
@@ -33,7 +38,7 @@ export function BulkBar({ target, selected, box, total, exact, all, onAll, onCle
     </Button>
   );
   return (
-    <div className="bulk" role="toolbar" aria-label="Selected requests">
+    <div ref={bar} className="bulk" role="toolbar" aria-label="Selected requests">
       <Button small kind="quiet" icon aria-label="Clear selection" onPress={onClear}><CloseIcon size={16} /></Button>
       <span className="bulk-count" role="status">{all && !exact && "At least "}{number(selected)} selected</span>
       {box === "live" && (

@@ -287,10 +287,8 @@ function Inbox() {
               exact={exact}
               all={selection.all}
               onAll={ranked ? undefined : () => state.selectAll(true)}
-              onClear={() => {
-                state.clear();
-                focusList();
-              }}
+              onClear={state.clear}
+              onLeave={() => requestAnimationFrame(() => (list.current ? focusList() : focusMain()))}
             />
           )}
         </div>

@@ -68,10 +68,17 @@ export function Switch({ isSelected, onChange, children, hint, isDisabled }: Swi
   );
 }
 
+export interface RadioOption<T extends string> {
+  id: T;
+  name: string;
+  hint?: string;
+  isDisabled?: boolean;
+}
+
 interface RadiosProps<T extends string> {
   label: string;
   value: T;
-  options: { id: T; name: string; hint?: string }[];
+  options: RadioOption<T>[];
   onChange(value: T): void;
   error?: string | undefined;
   isDisabled?: boolean;
@@ -89,7 +96,7 @@ export function Radios<T extends string>({ label, value, options, onChange, erro
           name={id}
           checked={option.id === value}
           onChange={() => onChange(option.id)}
-          disabled={isDisabled}
+          disabled={isDisabled || option.isDisabled}
         >
           <span className="radio-dot" />
           <span className="choice-text">{option.name}{option.hint && <small>{option.hint}</small>}</span>

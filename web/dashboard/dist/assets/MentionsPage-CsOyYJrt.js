@@ -1,0 +1,1 @@
+export{s as default}from"./pages-BSLcmIyV.js";

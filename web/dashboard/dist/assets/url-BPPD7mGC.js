@@ -1,1 +1,0 @@
-import{Jn as e}from"./ui-DlzY5Mdx.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
