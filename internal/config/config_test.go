@@ -269,6 +269,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"serve"}, "no --listener, --listen-on, /srv/--listen, x--listen", "no --listener, --listen-on, /srv/--listen, x--listen"},
 		{[]string{"serve"}, "serve: --listen must be an address", "GATHERKIT_LISTEN must be an address"},
 		{[]string{"serve"}, `--public-url: must be a URL (from envar GATHERKIT_PUBLIC_URL="x")`, "GATHERKIT_PUBLIC_URL must be a URL"},
+		{[]string{"serve"}, "--database: cannot read the file in GATHERKIT_SMTP_FILE: x", "cannot read the file in GATHERKIT_SMTP_FILE: x"},
 		{[]string{"user"}, "user add: --role must be one of", "--role must be one of"},
 		{[]string{"x"}, "unexpected argument x", "unexpected argument x"},
 	} {

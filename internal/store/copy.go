@@ -15,6 +15,7 @@ import (
 // Errors of CopyTo.
 var (
 	ErrNotEmpty   = errors.New("the database to copy to is not empty; name an empty one")
+	ErrCopied     = errors.New("the database to copy to has the accounts and changes of this one already, so nothing is left to copy")
 	ErrOtherCopy  = errors.New("the database to copy to has a part of a copy of another database; name an empty one")
 	ErrChanged    = errors.New("something was written to the database while it was copied")
 	ErrIncomplete = errors.New("a copy into this database is not complete; if it was interrupted, run gatherkit copy again to continue it")
@@ -37,8 +38,8 @@ type CopiedTable struct {
 
 // CopyTo copies all rows to the database of another store, which was opened with Options.Copying, and compares both. It
 // calls progress with the rows of a table that are copied. If it ends with an error, a further call continues. It
-// returns ErrNotEmpty or ErrOtherCopy if the other database has other rows, and ErrChanged if this one was written to
-// meanwhile.
+// returns ErrCopied if a copy is complete, ErrNotEmpty or ErrOtherCopy if the other database has other rows, and
+// ErrChanged if this one was written to meanwhile.
 func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table string, rows int64)) ([]CopiedTable, error) {
 	before, err := s.state(ctx)
 	if err != nil {
@@ -46,6 +47,11 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 	}
 	everything := func(database.Table) (string, []any, bool) { return "", nil, true }
 	copied, err := s.copyRows(ctx, s.db.Reader(), to, before.id, everything, progress)
+	if errors.Is(err, ErrNotEmpty) {
+		if there, err := to.state(ctx); err == nil && there == before {
+			return nil, ErrCopied
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,10 @@ func TestCopyContinues(t *testing.T) {
 		if diff := gocmp.Diff(rowsOf(from), rowsOf(whole)); diff != "" {
 			t.Errorf("the copy (-want +got):\n%.2000s", diff)
 		}
-		if _, err := from.CopyTo(ctx, to, discard); !errors.Is(err, store.ErrNotEmpty) {
+		if _, err := from.CopyTo(ctx, to, discard); !errors.Is(err, store.ErrCopied) {
+			t.Errorf("a second time: %v", err)
+		}
+		if _, err := other.CopyTo(ctx, to, discard); !errors.Is(err, store.ErrNotEmpty) {
 			t.Errorf("into a database that has rows: %v", err)
 		}
 	})
