@@ -1,6 +1,8 @@
 package database_test
 
 import (
+	"context"
+	"database/sql"
 	"os"
 	"strings"
 	"testing"
@@ -43,4 +45,38 @@ func TestWithoutTemporaryFolder(t *testing.T) {
 	calls := "access,faccessat,faccessat2"
 	storetest.Strace(t, "TestLargeSort", []string{sortIn + "=" + folder, "TMPDIR=/nowhere", "SQLITE_TMPDIR="},
 		"-P", "/tmp", "-P", "/var/tmp", "-P", "/usr/tmp", "-P", ".", "-e", "trace="+calls, "-e", "inject="+calls+":error=EACCES")
+}
+
+// TestLargeUndo changes more pages in a statement that can fail than SQLite keeps for it in memory by default.
+func TestLargeUndo(t *testing.T) {
+	db := open(t, storetest.Place{Folder: t.TempDir()})
+	err := db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, statement := range []string{
+			"CREATE TABLE numbers (n INTEGER NOT NULL UNIQUE, text BLOB) STRICT",
+			`INSERT INTO numbers WITH RECURSIVE numbers (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM numbers WHERE x < 3000)
+				SELECT x, zeroblob(400) FROM numbers`,
+		} {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE numbers SET n = n + 10000")
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUndoInMemory: what a write may have to undo is not written to a temporary file.
+func TestUndoInMemory(t *testing.T) {
+	if log := storetest.Strace(t, "TestLargeUndo", nil, "-e", "trace=open,openat"); strings.Contains(log, "etilqs_") {
+		t.Error("SQLite makes a temporary file")
+	}
 }

@@ -157,14 +157,18 @@ func (db *DB) tell() {
 }
 
 // writeGroup is Write on SQLite: the transactions of many callers in one, each behind a
-// savepoint, so that one that fails does not undo the others. It ends before the second write of an account if others
-// have waited for long enough.
+// savepoint, so that one that fails does not undo the others. One that is alone needs none. The group ends before the
+// second write of an account if others have waited for long enough.
 func (db *DB) writeGroup(ctx context.Context, _ struct{}, ws []write) ([]error, error) {
 	began := time.Now()
 	defer func() { db.observe(time.Since(began)) }()
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, db.broke(err, false)
+	}
+	member := savepoint
+	if len(ws) == 1 {
+		member = alone
 	}
 	var failed []error
 	wrote := map[[16]byte]bool{}
@@ -173,12 +177,15 @@ func (db *DB) writeGroup(ctx context.Context, _ struct{}, ws []write) ([]error, 
 			break
 		}
 		wrote[w.by] = true
-		one, err := savepoint(ctx, tx, w.fn)
+		one, err := member(ctx, tx, w.fn)
 		if err != nil {
 			_ = tx.Rollback()
 			return nil, db.broke(err, false)
 		}
 		failed = append(failed, one)
+	}
+	if len(ws) == 1 && failed[0] != nil {
+		return failed, db.broke(tx.Rollback(), false)
 	}
 	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()
@@ -198,6 +205,14 @@ func (db *DB) checkpoint(ctx context.Context) {
 		_, err = db.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	_ = db.broke(err, true) // the transaction is in the log, so it succeeds anyway
+}
+
+// alone runs fn in a transaction of its own, which the caller undoes if it fails.
+func alone(ctx context.Context, tx *sql.Tx, fn transaction) (failed, err error) {
+	if failed = fn(ctx, tx); failed != nil && undoesGroup(failed) {
+		return nil, failed
+	}
+	return failed, nil
 }
 
 // savepoint runs fn and undoes its work if it fails. The second result is an error that

@@ -83,6 +83,30 @@ func TestNeighborsFailAlone(t *testing.T) {
 	}
 }
 
+// TestAlone: a write that is alone is undone if it fails, and needs no savepoint.
+func TestAlone(t *testing.T) {
+	db := openForTest(t)
+	mistake := errors.New("a mistake")
+	for _, fault := range []error{mistake, nil} {
+		err := db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO votes (n) VALUES (1)"); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "RELEASE member"); err == nil {
+				t.Error("there is a savepoint")
+			}
+			return fault
+		})
+		if !errors.Is(err, fault) {
+			t.Errorf("%v, want %v", err, fault)
+		}
+	}
+	var n int
+	if err := db.reader.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM votes").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d votes, %v", n, err)
+	}
+}
+
 // TestBrokenDisk: after an fsync that failed nothing is written any more.
 func TestBrokenDisk(t *testing.T) {
 	db := openForTest(t)
