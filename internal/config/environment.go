@@ -53,7 +53,7 @@ var (
 	// envar is what kong adds if a value comes from a variable. It contains the value.
 	envar = regexp.MustCompile(`(?s) \(from envar [A-Z_]+=".*"\)$`)
 	// fileError matches an error of fromFile, which names its variable, with what kong writes before it.
-	fileError = regexp.MustCompile(`^--[a-z-]+: .*GATHERKIT_[A-Z_]+_FILE`)
+	fileError = regexp.MustCompile(`^--[a-z-]+: (.*GATHERKIT_[A-Z_]+_FILE)`)
 	// flagName matches a flag in a sentence.
 	flagName = regexp.MustCompile(`(^|[ (])--([a-z]+(?:-[a-z]+)*)`)
 )
@@ -62,9 +62,7 @@ var (
 // of flags; where an environment variable or its file has set the value, Explain names that instead.
 func Explain(model *kong.Application, args []string, err error) string {
 	text := summary.ReplaceAllString(envar.ReplaceAllString(err.Error(), ""), "$1 $2")
-	if _, ofFile, ok := strings.Cut(text, ": "); ok && fileError.MatchString(text) {
-		text = ofFile
-	}
+	text = fileError.ReplaceAllString(text, "$1")
 	sources := map[string]string{}
 	_ = kong.Visit(model, func(node kong.Visitable, next kong.Next) error { // this visitor never fails
 		if flag, ok := node.(*kong.Flag); ok && len(flag.Envs) > 0 && !given(flag, args) {

@@ -135,8 +135,8 @@ func (c *restoration) prepare(ctx context.Context) error {
 		return err
 	}
 	c.done.Account = feedback.Account{ID: c.AccountID, Name: c.Name}
-	err := c.s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM accounts WHERE account_id = $1", c.AccountID).Scan(&c.done.Beside)
-	if err != nil {
+	var err error
+	if c.done.Beside, err = c.s.exists(ctx, c.AccountID); err != nil {
 		return err
 	}
 	if c.done.Beside {
@@ -211,10 +211,15 @@ func (c *restoration) proceed(ctx context.Context) error {
 	})
 }
 
+// exists reports whether there is an account with an id.
+func (s *Store) exists(ctx context.Context, id feedback.ID) (yes bool, err error) {
+	err = s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM accounts WHERE account_id = $1", id).Scan(&yes)
+	return yes, err
+}
+
 // dropRestored deletes the rows and files of an account that was restored in part, and the lease.
 func (s *Store) dropRestored(ctx context.Context, id feedback.ID, files RestoredFiles) error {
-	var exists bool
-	err := s.db.Reader().QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM accounts WHERE account_id = $1", id).Scan(&exists)
+	exists, err := s.exists(ctx, id)
 	if err != nil {
 		return err
 	}
