@@ -35,15 +35,9 @@ func TestDeleteAccount(t *testing.T) {
 			"--owner-email=eve@zanzibar.example", "--owner-name=Eve Zanzibar", "--public-url=https://f.example")...))
 		eve := c.Want(t, "ok", "auth-accept-invite", "", program.Params{"token": invitation[1], "password": program.Password}).AccessToken
 		theirs, _ := portalTeam{c, eve}.start(t, marker, "public")
-		c.Want(t, "ok", "apps-update-settings", eve, program.Params{
-			"id": theirs.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}},
-		})
+		acceptFiles(t, c, eve, theirs.ID)
 		for n := range 30 {
-			text := []byte(fmt.Sprint("What Zanzibar wants, number ", n))
-			target, id := announced(t, announce(t, p, theirs.APIKey, "zanzibar.txt", "text/plain", len(text)))
-			if status, answer := put(t, c.HTTP, p.URL+target, text, map[string]string{"Content-Type": "text/plain"}); status != 200 {
-				t.Fatalf("%d %s", status, answer)
-			}
+			id := sendText(t, p, theirs.APIKey, "zanzibar.txt", fmt.Sprint("What Zanzibar wants, number ", n))
 			c.Want(t, "ok", "widget-submit-request", theirs.APIKey, program.Params{
 				"title": fmt.Sprint("Zanzibar wants ", n), "description": "For Zanzibar.", "email": "bob@zanzibar.example", "attachments": []string{id},
 			})

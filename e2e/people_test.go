@@ -28,14 +28,9 @@ func TestPeople(t *testing.T) {
 		c := program.NewClient(t, p)
 		session := c.Login(t)
 		app, _ := portalTeam{c, session}.start(t, "acme", "public")
-		c.Want(t, "ok", "apps-update-settings", session, program.Params{
-			"id": app.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}},
-		})
-		text := []byte("A picture of the menu")
-		target, file := announced(t, announce(t, p, app.APIKey, "menu.txt", "text/plain", len(text)))
-		if status, answer := put(t, c.HTTP, p.URL+target, text, map[string]string{"Content-Type": "text/plain"}); status != 200 {
-			t.Fatalf("%d %s", status, answer)
-		}
+		acceptFiles(t, c, session, app.ID)
+		const text = "A picture of the menu"
+		file := sendText(t, p, app.APIKey, "menu.txt", text)
 		own := c.Want(t, "ok", "widget-submit-request", app.APIKey, program.Params{
 			"title": "Dark mode", "description": "", "email": "eve@zanzibar.example", "name": "Eva", "external_id": "zanzibar-7",
 			"attachments": []string{file}, "metadata": program.Params{"page": "https://zanzibar.example"},
@@ -57,7 +52,7 @@ Texts that mention the person:
 		if !want.MatchString(found) {
 			t.Errorf("people find: %q", found)
 		}
-		testExport(t, people("export", "--external-id=zanzibar-7", "--uploads="+uploads), own, file, string(text))
+		testExport(t, people("export", "--external-id=zanzibar-7", "--uploads="+uploads), own, file, text)
 		without := program.Succeed(t, people("export", "--external-id=zanzibar-7", "--uploads="+t.TempDir(),
 			"--output="+filepath.Join(t.TempDir(), "eve"))...)
 		if !strings.Contains(without, "files: 0 (missing: 1)") {

@@ -21,14 +21,9 @@ func TestRestoreAccount(t *testing.T) {
 		c := program.NewClient(t, p)
 		session := c.Login(t)
 		app, _ := portalTeam{c, session}.start(t, "acme", "public")
-		c.Want(t, "ok", "apps-update-settings", session, program.Params{
-			"id": app.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}},
-		})
-		text := []byte("A picture of the menu")
-		target, file := announced(t, announce(t, p, app.APIKey, "menu.txt", "text/plain", len(text)))
-		if status, answer := put(t, c.HTTP, p.URL+target, text, map[string]string{"Content-Type": "text/plain"}); status != 200 {
-			t.Fatalf("%d %s", status, answer)
-		}
+		acceptFiles(t, c, session, app.ID)
+		const text = "A picture of the menu"
+		file := sendText(t, p, app.APIKey, "menu.txt", text)
 		request := c.Want(t, "ok", "widget-submit-request", app.APIKey, program.Params{
 			"title": "Dark mode", "description": "", "attachments": []string{file},
 		}).Request.ID
@@ -74,10 +69,10 @@ $`)
 			t.Fatalf("account restore prints:\n%s", printed)
 		}
 		joined := c.Want(t, "ok", "auth-accept-invite", "", program.Params{"token": found[1], "password": program.Password})
-		if body := show(joined.AccessToken, request); body != string(text) {
+		if body := show(joined.AccessToken, request); body != text {
 			t.Errorf("the file beside: %q", body)
 		}
-		if body := show(session, request); body != string(text) {
+		if body := show(session, request); body != text {
 			t.Errorf("the file: %q", body)
 		}
 
@@ -92,7 +87,7 @@ $`)
 			t.Errorf("account restore prints:\n%s", printed)
 		}
 		session = c.Login(t)
-		if body := show(session, request); body != string(text) {
+		if body := show(session, request); body != text {
 			t.Errorf("the restored file: %q", body)
 		}
 		c.Submit(t, app.APIKey, "Afterwards")

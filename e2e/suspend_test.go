@@ -39,9 +39,7 @@ func TestSuspend(t *testing.T) {
 		fragment := func(url string) string { _, f, _ := strings.Cut(url, "#"); return f }
 		mine := fragment(c.Want(t, "ok", "requests-status-link", session, program.Params{"id": idea}).URL)
 		export := c.Want(t, "ok", "requests-export", session, program.Params{"format": "csv"}).URL
-		c.Want(t, "ok", "apps-update-settings", session, program.Params{
-			"id": app.ID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}},
-		})
+		acceptFiles(t, c, session, app.ID)
 		var picture bytes.Buffer
 		if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
 			t.Fatal(err)

@@ -168,6 +168,25 @@ func sendFile(t *testing.T, p *program.Process, key, name string, content []byte
 	return id
 }
 
+// sendText announces a plain text, sends it and returns its id.
+func sendText(t *testing.T, p *program.Process, key, name, text string) string {
+	t.Helper()
+	target, id := announced(t, announce(t, p, key, name, "text/plain", len(text)))
+	headers := map[string]string{"Content-Type": "text/plain"}
+	if status, answer := put(t, http.DefaultClient, p.URL+target, []byte(text), headers); status != http.StatusOK {
+		t.Fatalf("%d %s", status, answer)
+	}
+	return id
+}
+
+// acceptFiles lets an app accept files.
+func acceptFiles(t *testing.T, c program.Client, session, appID string) {
+	t.Helper()
+	c.Want(t, "ok", "apps-update-settings", session, program.Params{
+		"id": appID, "settings": program.Params{"widget": program.Params{"allow_file_uploads": true}},
+	})
+}
+
 // announced returns the URL to which an announced file must be sent, and its id.
 func announced(t *testing.T, a answer) (url, id string) {
 	t.Helper()
