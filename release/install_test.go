@@ -129,7 +129,7 @@ func installRPM(t *testing.T, folder string) {
 // remove removes the package: the data stays.
 func remove(t *testing.T, m machine, how string) {
 	t.Helper()
-	const installed = "ls -d /usr/bin/gatherkit /usr/lib/systemd/system/gatherkit.service /usr/share/*/gatherkit " +
+	const installed = "ls -d /usr/bin/gatherkit /usr/lib/systemd/system/gatherkit.service /usr/share/doc/gatherkit/deploy/alerts.yml " +
 		"/usr/share/man/man1/gatherkit.1 /usr/share/bash-completion/completions/gatherkit /usr/share/zsh/*/_gatherkit " +
 		"/usr/share/fish/vendor_completions.d/gatherkit.fish 2>/dev/null"
 	if got := m.run(t, installed); strings.Count(got, "\n") != 7 {

@@ -61,7 +61,7 @@ func run(ctx context.Context, log io.Writer, version, folder string, platforms [
 		return fmt.Errorf("cannot read the time of the commit: %w", err)
 	}
 	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // everybody may read a release
-		return err
+		return fmt.Errorf("cannot write the release; if it is one that was interrupted, remove the folder: %w", err)
 	}
 	r := release{version: version, folder: folder, time: at}
 	if err := r.writeManuals(ctx); err != nil {
@@ -111,16 +111,18 @@ func (r release) build(ctx context.Context, log io.Writer, platform string) erro
 	}
 	made := []string{}
 	base := filepath.Join(r.folder, fmt.Sprintf("gatherkit_%s_%s_%s", r.version, system, arch))
-	contents := []file{
-		{binary, name, 0o755}, {"README.md", "README.md", 0o644}, {"LICENSE", "LICENSE", 0o644}, {"CHANGELOG.md", "CHANGELOG.md", 0o644},
+	contents := []file{{binary, name, 0o755}, {"LICENSE", "LICENSE", 0o644}}
+	documents, err := documents()
+	if err != nil {
+		return err
+	}
+	for _, document := range documents {
+		contents = append(contents, file{document, document, 0o644})
 	}
 	if system == "windows" {
 		made = append(made, base+".zip")
 		err = r.zip(made[0], contents)
 	} else {
-		if system == "linux" {
-			contents = append(contents, file{"deploy/gatherkit.service", "deploy/gatherkit.service", 0o644})
-		}
 		made = append(made, base+".tar.gz")
 		err = r.tar(made[0], contents)
 	}

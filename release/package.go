@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,24 @@ func (r *release) writeManuals(ctx context.Context) error {
 	return nil
 }
 
+// documents are the files that tell how the program is used and run. They keep their places, so that links between them
+// work.
+func documents() (names []string, err error) {
+	names = []string{"README.md", "CHANGELOG.md"}
+	for _, folder := range []string{"docs", "deploy"} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() && filepath.Ext(path) != ".go" {
+				names = append(names, filepath.ToSlash(path))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
 // installed returns what a package installs: the program, its manual page, the completion for shells, its unit for
 // systemd, and the license.
 func (r release) installed(binary string, at places) (map[string]content, error) {
@@ -73,7 +92,7 @@ func (r release) installed(binary string, at places) (map[string]content, error)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]content{
+	contents := map[string]content{
 		executable: {built, 0o755},
 		// Packages leave /usr/local to the administrator.
 		"usr/lib/systemd/system/gatherkit.service": {bytes.ReplaceAll(unit, []byte("/usr/local/bin/"), []byte("/usr/bin/")), 0o644},
@@ -83,7 +102,19 @@ func (r release) installed(binary string, at places) (map[string]content, error)
 		"usr/share/bash-completion/completions/gatherkit": r.manuals["completion bash"],
 		at.zsh: r.manuals["completion zsh"],
 		"usr/share/fish/vendor_completions.d/gatherkit.fish": r.manuals["completion fish"],
-	}, nil
+	}
+	names, err := documents()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name) //nolint:gosec // ours
+		if err != nil {
+			return nil, err
+		}
+		contents["usr/share/doc/gatherkit/"+name] = content{text, 0o644}
+	}
+	return contents, nil
 }
 
 // lay writes files below a folder.

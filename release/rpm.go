@@ -49,6 +49,7 @@ fi
 /usr/share/fish/vendor_completions.d/gatherkit.fish
 %%dir /usr/share/licenses/gatherkit
 %%license /usr/share/licenses/gatherkit/LICENSE
+%%doc /usr/share/doc/gatherkit
 `
 
 // machines are the names that rpm has for processors.
