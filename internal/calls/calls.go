@@ -118,11 +118,13 @@ func (s *Server) Begin(w http.ResponseWriter, r *http.Request) *Call {
 	return c
 }
 
-// SetClient sets the sender of a call, and notes its network: that says where calls come from, and not who
-// sends them.
+// SetClient sets the sender of a call, and notes its network, unless it is unknown: that says where calls come from, and
+// not who sends them.
 func (c *Call) SetClient() {
 	c.Client = &Client{From: c.Proxies.From(c.R), Origin: c.R.Header.Get("Origin"), Agent: headers.Agent(c.R)}
-	c.Note("network", fair.Network(c.Client.From).String())
+	if network := fair.Network(c.Client.From); network.IsValid() {
+		c.Note("network", network.String())
+	}
 }
 
 // PanicToError recovers from a panic in the function that defers it and stores it in *err.

@@ -68,9 +68,14 @@ func (s *Serve) Level() (level slog.Level) {
 	return level
 }
 
-// Log returns a logger that writes to w in the format that is set.
+// Log returns a logger that writes to w in the format that is set. Its times are in UTC.
 func (s *Serve) Log(w io.Writer, level slog.Leveler) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey && len(groups) == 0 {
+			a.Value = slog.TimeValue(a.Value.Time().UTC())
+		}
+		return a
+	}}
 	if s.LogFormat == "text" {
 		return slog.New(slog.NewTextHandler(w, options))
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
@@ -179,10 +180,16 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s: %s", level, out.String())
 		}
 	}
+	defer func(zone *time.Location) { time.Local = zone }(time.Local)
+	time.Local = time.FixedZone("Kolkata", 5*3600+1800)
 	var out bytes.Buffer
-	(&config.Serve{LogFormat: "json"}).Log(&out, slog.LevelInfo).Info("I")
-	if !json.Valid(out.Bytes()) {
-		t.Errorf("%s", out.String())
+	(&config.Serve{LogFormat: "json"}).Log(&out, slog.LevelInfo).Info("I", slog.Group("more", "time", 1))
+	var line struct {
+		Time string
+		More struct{ Time int }
+	}
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil || !strings.HasSuffix(line.Time, "Z") || line.More.Time != 1 {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }
 
