@@ -180,9 +180,15 @@ func TestDamagedFile(t *testing.T) {
 func TestBackupOfWrongPlace(t *testing.T) {
 	s, backup := storeFile(t, storetest.SQLite(t)), filepath.Join(t.TempDir(), "backup")
 	got := program.Execute(t, nil, "", "backup", backup, "--data="+s.place.Folder, "--uploads="+t.TempDir())
-	const want = "gatherkit: none of the attached files was found (1); name their place with --uploads\n"
+	const want = "gatherkit: none of the attached files was found (1); name their place with --uploads," +
+		" or back up the database with --without-files\n"
 	if _, err := os.Stat(backup); got.Code != 1 || err == nil || !strings.HasSuffix(got.Stderr, want) {
 		t.Errorf("%+v, %v", got, err)
+	}
+	got = program.Execute(t, nil, "", "backup", backup, "--without-files", "--data="+s.place.Folder, "--uploads="+t.TempDir())
+	names, err := filepath.Glob(filepath.Join(backup, "*"))
+	if got.Code != 0 || got.Stderr != "" || len(names) != 1 || filepath.Base(names[0]) != "gatherkit.db" {
+		t.Errorf("without files: %+v, %q, %v", got, names, err)
 	}
 }
 
@@ -264,7 +270,7 @@ func TestBackupFails(t *testing.T) {
 	for _, data := range []string{missing, empty} {
 		for _, args := range [][]string{{"backup", backup}, {"verify"}, {"recount"}, {"user", "list"}} {
 			got := fail(t, nil, "", append(args, "--data="+data)...)
-			if got != "cannot open the database: there is no database of Gatherkit in "+data+"; name its folder with --data" {
+			if got != "cannot open the database: there is no database of Gatherkit in "+data+"; name the folder that has it" {
 				t.Errorf("%v in a folder without a database: %q", args, got)
 			}
 		}

@@ -148,6 +148,19 @@ func TestRolesAndRemovals(t *testing.T) {
 			t.Errorf("the last owner: %q", got)
 		}
 
+		link := regexp.MustCompile(`^Invitation for eve@example\.com in the account "Globex", which works once until 20\S+Z: ` +
+			`https://f\.example/join#(gjt_\w+)\n$`)
+		invited := at("user", "link", "--email=eve@example.com", "--account=Globex", "--public-url=https://f.example")
+		first, second := link.FindStringSubmatch(program.Succeed(t, invited...)), link.FindStringSubmatch(program.Succeed(t, invited...))
+		if first == nil || second == nil || first[1] == second[1] {
+			t.Errorf("user link: %q, %q", first, second)
+		}
+		c.Want(t, "auth.link_not_found", "auth-check-invite", "", program.Params{"token": first[1]})
+		c.Want(t, "ok", "auth-check-invite", "", program.Params{"token": second[1]})
+		reset := program.Succeed(t, at("user", "link", "--email=eve@example.com", "--account=Acme", "--public-url=https://f.example")...)
+		if !strings.HasPrefix(reset, `Link to choose a new password for eve@example.com in the account "Acme", `) {
+			t.Errorf("user link: %q", reset)
+		}
 		const changed = "Eve (eve@example.com) in the account \"Acme\" has the role owner.\n"
 		if got := program.Succeed(t, at("user", "role", "--email=eve@example.com", "--account=Acme", "--role=owner")...); got != changed {
 			t.Errorf("user role: %q", got)
@@ -362,7 +375,7 @@ func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"serve", "demo", "account list", "account show", "account create", "account rename", "account quota", "account suspend",
 		"account resume", "account export", "account restore", "account delete", "user add", "user list", "user role",
-		"user set-password", "user remove", "people find", "people export", "people rectify", "people erase", "app rotate-key",
+		"user link", "user set-password", "user remove", "people find", "people export", "people rectify", "people erase", "app rotate-key",
 		"backup", "copy", "verify", "status", "recount", "migrate",
 		"distribute", "login", "api", "healthcheck", "completion", "man", "version",
 	} {

@@ -29,7 +29,7 @@ var completions = []struct {
 	}},
 	{"gatherkit -", []string{"--help", "--version"}},
 	{"gatherkit nonsense ser", nil},
-	{"gatherkit user ", []string{"add", "list", "role", "set-password", "remove"}},
+	{"gatherkit user ", []string{"add", "list", "role", "link", "set-password", "remove"}},
 	{"gatherkit help us", []string{"user"}},
 	{"gatherkit help user set", []string{"set-password"}},
 	{"gatherkit user set-password --p", []string{"--password-stdin"}},

@@ -50,7 +50,7 @@ func TestRestoreAccount(t *testing.T) {
 				"--owner-email=a@b.example"),
 			`"ada" is not an e-mail address such as ada@example.com`: restore(
 				"--owner-email=ada", "--owner-name=A"),
-			`there is no account called "Acne"; run gatherkit account list to see all accounts`: append(
+			`the backup has no account called "Acne"; run gatherkit account list on it to see all accounts`: append(
 				[]string{"account", "restore", "Acne", "--from=" + backup}, flags...),
 		} {
 			if got := program.Execute(t, nil, "", args...); got.Code == 0 || !strings.Contains(got.Stderr, want) {

@@ -118,7 +118,7 @@ func TestUnusableFiles(t *testing.T) {
 		"a file instead of a folder": {func(data string) {
 			file(data, nil)
 			own(data, nobody)
-		}, "cannot open the database: $ is a file and not a folder; set --data to a folder, such as ./data"},
+		}, "cannot open the database: $ is a file and not a folder; name a folder, such as ./data"},
 		"a file instead of a folder of files": {func(data string) {
 			folder(data, nobody)
 			file(data+"/uploads", nil)
@@ -174,12 +174,12 @@ func TestFileAsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"serve"}, {"migrate"}, {"user", "list"}, {"verify"}, {"backup", data + "/copy"}} {
-		want := "cannot open the database: " + other + " is a file and not a folder; set --data to a folder, such as ./data"
+		want := "cannot open the database: " + other + " is a file and not a folder; name a folder, such as ./data"
 		if got := fail(t, nil, "", append(args, "--data="+other)...); got != want {
 			t.Errorf("%q: %s, want %s", args, got, want)
 		}
 	}
-	want := "cannot open the database: " + database + " is a file and not a folder; set GATHERKIT_DATA to its folder, " + data
+	want := "cannot open the database: " + database + " is a file and not a folder; name its folder, " + data
 	if got := fail(t, []string{"GATHERKIT_DATA=" + database}, "", "serve"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

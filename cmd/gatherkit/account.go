@@ -509,6 +509,9 @@ func (c *accountRestoreCommand) Validate() error {
 func (c *accountRestoreCommand) Run(p *program) error {
 	return p.withFiles(config.Storage{Store: storeAt(c.From), Uploads: c.FromUploads}, func(from *store.Store, saved *blob.Store) error {
 		account, err := p.findAccount(from, c.Account)
+		if errors.Is(err, team.ErrNoAccount) {
+			return fmt.Errorf("the backup has no account called %q; run gatherkit account list on it to see all accounts", c.Account)
+		}
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 
 type backupCommand struct {
 	config.Storage `embed:""`
+	WithoutFiles   bool   `help:"Back up the database without the attached files."`
 	Folder         string `arg:"" help:"Folder to write the backup to. It must not exist yet." complete:"folder" placeholder:"FOLDER"`
 }
 
@@ -32,6 +33,9 @@ func (c *backupCommand) Run(p *program) error {
 	return p.withFiles(c.Storage, func(s *store.Store, files *blob.Store) error {
 		copied := 0
 		err := folder.write(func(part string) error {
+			if c.WithoutFiles {
+				return s.Backup(p.ctx, part)
+			}
 			b, err := newFileBackup(files, c.Place(), filepath.Dir(part), part)
 			if err != nil {
 				return err
@@ -316,7 +320,8 @@ func (p *program) copyAndCheck(s *store.Store, b *fileBackup) error {
 	case found.faults == 0:
 		return nil
 	case found.missing == found.files:
-		return fmt.Errorf("none of the attached files was found (%d); name their place with --uploads", found.files)
+		return fmt.Errorf("none of the attached files was found (%d); name their place with --uploads,"+
+			" or back up the database with --without-files", found.files)
 	}
 	_, _ = fmt.Fprintf(p.stderr, "gatherkit: warning: attached files are missing or damaged in the service and in the backup: %d of %d\n",
 		found.faults, found.files)

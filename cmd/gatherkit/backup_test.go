@@ -76,7 +76,8 @@ func TestMissingFiles(t *testing.T) {
 		}
 		stderr.Reset()
 		err := p.copyAndCheck(r.Store, newBackup(t, t.TempDir()))
-		want := fmt.Sprintf("none of the attached files was found (%d); name their place with --uploads", maxWarnings+2)
+		want := fmt.Sprintf("none of the attached files was found (%d); name their place with --uploads,"+
+			" or back up the database with --without-files", maxWarnings+2)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

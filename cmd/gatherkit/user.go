@@ -22,6 +22,7 @@ type userCommand struct {
 	Add         userAddCommand         `cmd:"" help:"Add a user to an account."`
 	List        userListCommand        `cmd:"" help:"List all accounts and their users."`
 	Role        userRoleCommand        `cmd:"" help:"Change the role of a user."`
+	Link        userLinkCommand        `cmd:"" help:"Print a link with which a user chooses a password."`
 	SetPassword userSetPasswordCommand `cmd:"" help:"Set a user's password and end all sessions of the user."`
 	Remove      userRemoveCommand      `cmd:"" help:"Remove a user. What they wrote stays."`
 }
@@ -252,6 +253,41 @@ func (c *userRemoveCommand) Run(p *program) error {
 	})
 }
 
+type userLinkCommand struct {
+	config.Store `embed:""`
+	namedUser    `embed:""`
+	PublicURL    config.PublicURL `name:"public-url" help:"URL that browsers use for the service, with which the link begins." env:"GATHERKIT_PUBLIC_URL" placeholder:"URL"`
+}
+
+// Validate checks the flags; kong calls it.
+func (c *userLinkCommand) Validate() error {
+	if c.PublicURL.URL == nil {
+		return errors.New("--public-url must be the URL of the service, with which the link begins")
+	}
+	return c.Store.Validate()
+}
+
+// Run prints a link, which replaces the one before.
+func (c *userLinkCommand) Run(p *program) error {
+	return p.withExisting(c.Store, func(s *store.Store) error {
+		account, user, err := c.find(p, s)
+		if err != nil {
+			return err
+		}
+		link, user, err := s.Team.Recover(p.ctx, account.ID, feedback.Command(), user.ID)
+		if err != nil {
+			return err
+		}
+		what := "Link to choose a new password"
+		if user.Invited {
+			what = "Invitation"
+		}
+		p.printf("%s for %s in the account %q, which works once until %s: %s\n", what, printable(user.Email), account.Name,
+			inUTC(link.Expires), c.PublicURL.String()+team.JoinPath+link.Token)
+		return nil
+	})
+}
+
 type userSetPasswordCommand struct {
 	config.Store `embed:""`
 	newPassword  `embed:""`
@@ -271,7 +307,7 @@ func (c *userSetPasswordCommand) Run(p *program) error {
 		}
 		if credentials.UserID == (feedback.ID{}) {
 			return fmt.Errorf("no user with the e-mail address %s exists, or the user has not accepted the invitation yet; "+
-				"run gatherkit user list to see all users", c.Email)
+				"run gatherkit user list to see all users, and gatherkit user link for a new invitation", c.Email)
 		}
 		if err := s.Team.SetPassword(p.ctx, credentials, hash, feedback.Command(), feedback.ID{}); err != nil {
 			return err

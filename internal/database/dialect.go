@@ -180,14 +180,14 @@ func makeDatabase(folder string, existing bool) error {
 		return err
 	}
 	if err := access.CheckFolder(folder); err != nil {
-		advice := "a folder, such as ./data"
+		advice := "name a folder, such as ./data"
 		if filepath.Base(folder) == databaseFile {
-			advice = "its folder, " + filepath.Dir(filepath.Dir(path))
+			advice = "name its folder, " + filepath.Dir(filepath.Dir(path))
 		}
-		return fmt.Errorf("%w; set --data to %s", err, advice)
+		return fmt.Errorf("%w; %s", err, advice)
 	}
 	if _, err := os.Stat(path); existing && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w in %s; name its folder with --data", ErrNoDatabase, folder)
+		return fmt.Errorf("%w in %s; name the folder that has it", ErrNoDatabase, folder)
 	}
 	if err := access.Check(folder); err != nil {
 		return err

@@ -106,6 +106,8 @@ func (db *DB) Explain(err error) error {
 		path, pathErr := databasePath(db.folder)
 		return errors.Join(fmt.Errorf("%s is damaged or is not a database; restore the latest backup as in docs/operating.md,"+
 			" and check it with gatherkit verify: %w", path, err), pathErr)
+	case errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk of %s is full: %w", db.folder, err)
 	case errors.As(err, &pg) && pg.Code == "42501":
 		return fmt.Errorf("the user in the URL must own the database and its tables;"+
 			" run ALTER DATABASE … OWNER TO …, or restore the backup as that user with --no-owner: %w", err)

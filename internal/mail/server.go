@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -265,8 +266,13 @@ func Advice(err error) string {
 	switch {
 	case errors.Is(err, errASCIIOnly):
 		return "Use a server that supports SMTPUTF8, or an address that has only ASCII letters before the @."
-	case errors.As(err, &certificate):
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return "This machine does not know the authority that has signed the server's certificate. Add the authority's certificate" +
+			" to those of the machine."
+	case errors.As(err, new(x509.HostnameError)):
 		return "The server's certificate is not valid for this name. Use the name that your provider documents."
+	case errors.As(err, &certificate):
+		return "The server's certificate is not valid. Its owner must renew it."
 	case errors.As(err, &lookup):
 		return "The name of the server is unknown. Check it for typing errors."
 	case strings.Contains(f.err.Error(), "does not support STARTTLS"):

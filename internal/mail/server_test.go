@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -79,6 +80,8 @@ func TestMailTest(t *testing.T) {
 			})
 		}
 	}
+	foreign := httptest.NewTLSServer(nil)
+	defer foreign.Close()
 	secure := strings.Replace(server.URL, "smtp://", "smtps://", 1)
 	for name, c := range map[string]struct {
 		set     func()
@@ -90,6 +93,7 @@ func TestMailTest(t *testing.T) {
 		"recipient": {refuse("RCPT", 550), server.URL, "refuses the recipient"},
 		"text":      {refuse("DATA", 554), server.URL, "refuses the text"},
 		"later":     {refuse("RCPT", 451), server.URL, "try again"},
+		"authority": {nil, "smtps://" + foreign.Listener.Addr().String() + "?from=a@example.com", "does not know the authority"},
 		"no TLS":    {nil, secure, "does not begin with TLS"},
 		"name":      {nil, "smtps://mail.invalid?from=a@example.com", "name of the server is unknown"},
 		"port":      {nil, "smtp://127.0.0.1:1?from=a@example.com", "No connection"},

@@ -99,6 +99,7 @@ func (s *Store) copyRows(
 	if err != nil {
 		return nil, err
 	}
+	tables, target = commonTables(tables, target), commonTables(target, tables)
 	if err := to.beginCopy(ctx, source, target); err != nil {
 		return nil, err
 	}
@@ -158,6 +159,14 @@ func (s *Store) copiedTables(ctx context.Context) ([]database.Table, error) {
 		return 0
 	})
 	return tables, nil
+}
+
+// commonTables returns the tables that another database has, too. Only those of this program are in both: the schemas are
+// equal.
+func commonTables(tables, others []database.Table) []database.Table {
+	return slices.DeleteFunc(slices.Clone(tables), func(t database.Table) bool {
+		return !slices.ContainsFunc(others, func(other database.Table) bool { return other.Name == t.Name })
+	})
 }
 
 // state is what tells whether a database is the same, and whether something was written to it.

@@ -77,6 +77,8 @@ func TestCopy(t *testing.T) {
 		}
 	}
 	source := first.Store
+	first.Exec("CREATE TABLE aa_theirs (n INTEGER)") // of another program, which is not copied
+	first.Exec("INSERT INTO aa_theirs VALUES (1)")
 	for _, at := range []storetest.Place{{Name: "postgres", Database: storetest.Postgres(t)}, storetest.SQLite(t)} {
 		target := empty(t, at)
 		copied, err := source.CopyTo(ctx, target, discard)
