@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -52,38 +50,7 @@ func TestKeysOfPages(t *testing.T) {
 	})
 }
 
-// TestKeysOfOlderVersions: a submission that a page sent before an upgrade is not stored again
-// after it.
-func TestKeysOfOlderVersions(t *testing.T) {
-	s := newService(t, storetest.SQLite(t))
-	first := requestID(t, s.submitFrom("", "Dark mode", "k")) // stored like a page's key in older versions
-	if again := requestID(t, s.submitFrom("https://a.example", "Dark mode", "k")); again != first {
-		t.Errorf("stored again as %s, was %s", again, first)
-	}
-}
-
-// TestTimedKeysOfOlderVersions: older versions hashed a page's UUIDs of version 7.
-func TestTimedKeysOfOlderVersions(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, at storetest.Place) {
-		s := newService(t, at)
-		const timed = "019b76da-a800-700d-9f6f-c823717a4a02"
-		first := requestID(t, s.submitFrom("https://a.example", "Dark mode", timed))
-		sum := sha256.Sum256([]byte(timed))
-		_, err := at.Raw(t).ExecContext(t.Context(), "UPDATE requests SET idempotency_key = $1", "page:"+hex.EncodeToString(sum[:]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again := requestID(t, s.submitFrom("https://a.example", "Dark mode", timed)); again != first {
-			t.Errorf("stored again as %s, was %s", again, first)
-		}
-		if got := s.submitFrom("https://a.example", "Other", timed); got.code(t) != "widget.idempotency_mismatch" {
-			t.Errorf("another title: %s", got.body)
-		}
-	})
-}
-
-// TestRandomKeys: random keys are the same for pages and programs. They are stored unchanged,
-// so that older versions find them during an upgrade.
+// TestRandomKeys: random keys are the same for pages and programs. They are stored unchanged.
 func TestRandomKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		s := newService(t, at)

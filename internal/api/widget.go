@@ -53,9 +53,9 @@ func (a *API) widgetSubmitRequest(ctx context.Context, v visitor, in widgetSubmi
 		return result, err
 	}
 	submission := store.Submission{App: v.app, Request: in.request(), Attachments: in.Attachments, Reader: reader}
-	submission.IdempotencyKey, submission.FormerKey = feedback.StoredKey(v.Origin, in.IdempotencyKey)
+	submission.IdempotencyKey = feedback.StoredKey(v.Origin, in.IdempotencyKey)
 	if in.IdempotencyKey != "" {
-		first, found, err := a.findSubmission(ctx, submission, in.IdempotencyKey)
+		first, found, err := a.Store.Submitted(ctx, submission)
 		if err != nil || found {
 			return submittedResult(first), err
 		}

@@ -99,6 +99,13 @@ func (b *Batcher[K, Q, R]) Do(ctx context.Context, key K, q Q) (R, error) {
 	return m.result, m.err
 }
 
+// Busy reports whether a member of a key waits or runs.
+func (b *Batcher[K, Q, R]) Busy(key K) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lanes[key] != nil
+}
+
 // Queued returns the number of members that wait for their group to start.
 func (b *Batcher[K, Q, R]) Queued() int {
 	b.mu.Lock()

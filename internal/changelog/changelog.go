@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -17,28 +18,45 @@ import (
 // row of the account's sequence stays locked until the commit. So the numbers have no gaps,
 // and their order is the order of the commits.
 func Record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, at feedback.Time, changes ...feedback.Change) error {
-	if len(changes) == 0 {
-		return nil
+	return RecordAll(ctx, tx, at, map[feedback.ID][]feedback.Change{accountID: changes})
+}
+
+// RecordAll is Record for several accounts. It locks their sequences in the order of their ids, so that transactions
+// cannot deadlock.
+func RecordAll(ctx context.Context, tx *sql.Tx, at feedback.Time, changes map[feedback.ID][]feedback.Change) error {
+	var accounts []feedback.ID
+	for accountID, of := range changes {
+		if len(of) > 0 {
+			accounts = append(accounts, accountID)
+		}
 	}
-	var last int64
-	err := tx.QueryRowContext(ctx, `INSERT INTO account_seq (account_id, last) VALUES ($1, $2)
-		ON CONFLICT (account_id) DO UPDATE SET last = account_seq.last + excluded.last RETURNING last`, accountID, len(changes)).Scan(&last)
-	if err != nil {
-		return err
+	slices.SortFunc(accounts, feedback.ID.Compare)
+	var entries []entry
+	for _, piece := range database.Pieces(accounts) {
+		last, err := advance(ctx, tx, piece, changes)
+		if err != nil {
+			return err
+		}
+		for _, accountID := range piece {
+			seq := last[accountID] - int64(len(changes[accountID]))
+			for _, c := range changes[accountID] {
+				seq++
+				entries = append(entries, entry{accountID, seq, c})
+			}
+		}
 	}
 	const columns = 10
-	seq := last - int64(len(changes))
-	for _, piece := range database.Powers(changes) {
+	for _, piece := range database.Pieces(entries) {
 		args := make([]any, 0, columns*len(piece))
-		for _, c := range piece {
-			before, after, err := diffText(c)
+		for _, e := range piece {
+			before, after, err := diffText(e.change)
 			if err != nil {
 				return err
 			}
-			seq++
-			args = append(args, accountID, seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
+			c := e.change
+			args = append(args, e.accountID, e.seq, at, string(c.Kind), c.Actor.Kind, c.Actor.ID, c.AppID, c.RequestID, before, after)
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO changes"+
+		_, err := tx.ExecContext(ctx, "INSERT INTO changes"+
 			" (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id, before, after) VALUES "+
 			database.Placeholders(len(piece), columns), args...)
 		if err != nil {
@@ -46,6 +64,33 @@ func Record(ctx context.Context, tx *sql.Tx, accountID feedback.ID, at feedback.
 		}
 	}
 	return nil
+}
+
+// entry is one to add to the log of an account.
+type entry struct {
+	accountID feedback.ID
+	seq       int64
+	change    feedback.Change
+}
+
+// advance adds the number of their changes to the sequences of accounts, and returns their last numbers.
+func advance(
+	ctx context.Context, tx *sql.Tx, accounts []feedback.ID, changes map[feedback.ID][]feedback.Change,
+) (map[feedback.ID]int64, error) {
+	var args []any
+	for _, accountID := range accounts {
+		args = append(args, accountID, len(changes[accountID]))
+	}
+	last := make(map[feedback.ID]int64, len(accounts))
+	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		var accountID feedback.ID
+		var n int64
+		err = r.Scan(&accountID, &n)
+		last[accountID] = n
+		return none, err
+	}, "INSERT INTO account_seq (account_id, last) VALUES "+database.Placeholders(len(accounts), 2)+
+		" ON CONFLICT (account_id) DO UPDATE SET last = account_seq.last + excluded.last RETURNING account_id, last", args...)
+	return last, err
 }
 
 // diffText returns the changed fields as JSON, or nil if there are none.

@@ -57,9 +57,13 @@ type DB struct {
 
 	// On PostgreSQL writer and reader are the same pool.
 	writer, reader *sql.DB
-	wrapped        []*sql.DB
-	open           sync.RWMutex // of SQLite's connections, as in preparing
-	link           *link        // to PostgreSQL, else nil
+	// together is the connection of WriteTogether to PostgreSQL; nil on SQLite.
+	together *sql.DB
+	wrapped  []*sql.DB
+	open     sync.RWMutex // of SQLite's connections, as in preparing
+	link     *link        // to PostgreSQL, else nil
+	// distributed says that Citus had distributed tables when the database was opened.
+	distributed bool
 	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
 	writes *batch.Batcher[struct{}, write, error]
 	// writers are the accounts that write, and turnTime is how long others wait for one of them, on SQLite.
@@ -85,7 +89,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	var err error
 	if o.URL != "" {
 		db.dialect = postgresDialect
-		if db.writer, db.link, err = openPostgres(o.URL, o.Log); err != nil {
+		if err := db.openPostgres(); err != nil {
 			return nil, err
 		}
 		db.reader = db.writer
@@ -118,8 +122,13 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			return nil, errors.Join(db.Explain(err), db.Close())
 		}
 	}
-	if db.link != nil { // not before: a failed start reports PostgreSQL's own error
-		db.link.begin()
+	if db.link != nil {
+		names, _, err := db.distributedTables(ctx)
+		if err != nil {
+			return nil, errors.Join(db.Explain(err), db.Close())
+		}
+		db.distributed = len(names) > 0
+		db.link.begin() // not before: a failed start reports PostgreSQL's own error
 	}
 	return db, nil
 }
@@ -137,6 +146,9 @@ func (db *DB) Close() error {
 	err := db.reader.Close()
 	if db.writer != db.reader {
 		err = errors.Join(err, db.writer.Close())
+	}
+	if db.together != nil {
+		err = errors.Join(err, db.together.Close())
 	}
 	for _, pool := range db.wrapped {
 		err = errors.Join(err, pool.Close())
@@ -157,6 +169,10 @@ func (db *DB) OnCommit(fn func()) { db.committed = append(db.committed, fn) }
 // Wrap replaces each pool of connections by what wrap makes of it. Tests watch
 // statements with it. It must be called before the database is used.
 func (db *DB) Wrap(wrap func(*sql.DB) *sql.DB) {
+	if db.together != nil {
+		db.wrapped = append(db.wrapped, db.together)
+		db.together = wrap(db.together)
+	}
 	db.wrapped = append(db.wrapped, db.writer)
 	same := db.reader == db.writer
 	db.writer = wrap(db.writer)

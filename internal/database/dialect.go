@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -123,10 +122,11 @@ func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
-	config, err := parsePostgres(dsn)
+// openPostgres opens the connections to PostgreSQL.
+func (db *DB) openPostgres() error {
+	config, err := parsePostgres(db.url)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime {
 		config.ConnectTimeout = connectTime
@@ -134,20 +134,25 @@ func openPostgres(dsn string, log *slog.Logger) (*sql.DB, *link, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "gatherkit"
 	}
-	link := newLink(config, log)
-	config.DialFunc = link.dial
-	// A server may by default acknowledge a commit before it is durable. A statement
-	// changes that, because poolers refuse this setting among the start parameters. Compiling a
-	// statement (JIT) takes 30 ms and more, and no statement here takes so long that this pays off.
-	settings := func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET synchronous_commit = on; SET jit = off")
-		return err
+	db.link = newLink(config, db.log)
+	config.DialFunc = db.link.dial
+	open := func(conns int, more string) *sql.DB {
+		// A server may by default acknowledge a commit before it is durable. A statement
+		// changes that, because poolers refuse this setting among the start parameters. Compiling a
+		// statement (JIT) takes 30 ms and more, and no statement here takes so long that this pays off.
+		settings := func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "SET synchronous_commit = on; SET jit = off"+more)
+			return err
+		}
+		pool := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(db.link.logIn), stdlib.OptionAfterConnect(settings))
+		pool.SetMaxOpenConns(conns)
+		pool.SetMaxIdleConns(conns)
+		pool.SetConnMaxIdleTime(5 * time.Minute)
+		return pool
 	}
-	db := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(link.logIn), stdlib.OptionAfterConnect(settings))
-	db.SetMaxOpenConns(maxPostgresConns)
-	db.SetMaxIdleConns(maxPostgresConns)
-	db.SetConnMaxIdleTime(5 * time.Minute)
-	return db, link, nil
+	db.writer = open(maxPostgresConns-1, "")
+	db.together = open(1, "; SET lock_timeout = '100ms'")
+	return nil
 }
 
 // checkEncoding refuses a PostgreSQL database that is not in UTF-8. It would store texts, but

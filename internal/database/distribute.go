@@ -41,15 +41,8 @@ func (db *DB) Distribute(ctx context.Context, shards Shards, dryRun bool) (state
 	if err != nil {
 		return nil, err
 	}
-	var installed bool
-	if err := db.reader.QueryRowContext(ctx, "SELECT to_regclass('pg_dist_partition') IS NOT NULL").Scan(&installed); err != nil {
-		return nil, err
-	}
-	var done []string
-	switch {
-	case installed:
-		done, err = All(ctx, db.reader, One[string], "SELECT c.relname FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrel")
-	case !dryRun:
+	done, installed, err := db.distributedTables(ctx)
+	if err == nil && !installed && !dryRun {
 		err = fmt.Errorf("%w; install it on each machine, and run CREATE EXTENSION citus in this database", ErrNotCitus)
 	}
 	if err != nil {
@@ -66,6 +59,20 @@ func (db *DB) Distribute(ctx context.Context, shards Shards, dryRun bool) (state
 	}
 	return statements, nil
 }
+
+// distributedTables returns the tables that Citus distributes, and whether it is installed.
+func (db *DB) distributedTables(ctx context.Context) (names []string, installed bool, err error) {
+	err = db.reader.QueryRowContext(ctx, "SELECT to_regclass('pg_dist_partition') IS NOT NULL").Scan(&installed)
+	if err != nil || !installed {
+		return nil, false, err
+	}
+	names, err = All(ctx, db.reader, One[string], "SELECT c.relname FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrel")
+	return names, true, err
+}
+
+// Distributed reports whether accounts were on several machines when the database was opened. A statement about several
+// accounts then needs all of these machines.
+func (db *DB) Distributed() bool { return db.distributed }
 
 // statements returns a statement for each table that is neither local nor done, the root's first.
 func (s Shards) statements(tables []table, done []string) (statements []string) {

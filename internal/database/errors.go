@@ -70,8 +70,8 @@ func raced(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// lockRefused reports whether a statement did not get a lock in the time that it may wait.
-func lockRefused(err error) bool {
+// LockRefused reports whether a statement did not get a lock in the time that it may wait.
+func LockRefused(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "55P03"
 }

@@ -55,7 +55,7 @@ func (db *DB) migrate(ctx context.Context, o Options) (err error) {
 	defer db.watchBlockers(ctx, conn)()
 	for done := false; !done; {
 		done, err = db.migrateNext(ctx, conn, o, names, log)
-		if lockRefused(err) {
+		if LockRefused(err) {
 			select {
 			case <-time.After(lockRest):
 				continue

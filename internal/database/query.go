@@ -97,17 +97,23 @@ func Placeholders(rows, columns int) string {
 	return string(b)
 }
 
-// maxPiece is the length of the longest piece of Powers. With up to 127 values for each
+// maxPiece is the length of the longest piece of Pieces. With up to 127 values for each
 // of its elements a statement stays below SQLite's 32,766 parameters.
 const maxPiece = 256
 
-// Powers cuts a list into pieces whose lengths are powers of two, up to 256. Each length
-// makes another statement, which connections keep prepared; hundreds of them would take
-// tens of megabytes.
-func Powers[T any](list []T) [][]T {
+// Pieces cuts a list into pieces of few lengths: 1 to 7, multiples of 8 up to 64, and multiples of 32 up to 256. Up to 71
+// elements make at most two of them. Each length makes another statement, which connections keep prepared; hundreds of
+// them would take tens of megabytes.
+func Pieces[T any](list []T) [][]T {
 	var pieces [][]T
 	for len(list) > 0 {
-		n := min(maxPiece, 1<<(bits.Len(uint(len(list)))-1))
+		n := min(maxPiece, len(list))
+		switch {
+		case n > 64:
+			n -= n % 32
+		case n > 8:
+			n -= n % 8
+		}
 		pieces = append(pieces, list[:n])
 		list = list[n:]
 	}
@@ -115,7 +121,7 @@ func Powers[T any](list []T) [][]T {
 }
 
 // Padded repeats the last value of a list until its length is a power of two, for
-// statements in which it may be repeated: with Powers, most lists make several.
+// statements in which it may be repeated: with Pieces, most lists make several.
 func Padded[T any](list []T) []T {
 	if len(list) == 0 {
 		return list

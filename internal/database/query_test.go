@@ -1,6 +1,7 @@
 package database
 
 import (
+	"maps"
 	"slices"
 	"testing"
 )
@@ -21,5 +22,29 @@ func TestPadded(t *testing.T) {
 		if spare[len(c.list)] != 9 {
 			t.Errorf("%v: wrote past its end", c.list)
 		}
+	}
+}
+
+// TestPieces: a list is cut into few pieces of few different lengths.
+func TestPieces(t *testing.T) {
+	lengths := map[int]bool{}
+	for n := range 1000 {
+		list := make([]int, n)
+		for i := range list {
+			list[i] = i
+		}
+		pieces := Pieces(list)
+		if joined := slices.Concat(pieces...); !slices.Equal(joined, list) {
+			t.Fatalf("%d elements: %d", n, joined)
+		}
+		if n <= 71 && len(pieces) > 2 {
+			t.Errorf("%d elements make %d pieces", n, len(pieces))
+		}
+		for _, piece := range pieces {
+			lengths[len(piece)] = true
+		}
+	}
+	if len(lengths) != 21 || !lengths[256] {
+		t.Errorf("%d lengths: %v", len(lengths), slices.Sorted(maps.Keys(lengths)))
 	}
 }

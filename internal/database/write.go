@@ -81,6 +81,18 @@ func (w *writers) several() bool {
 // ErrStale, or PostgreSQL rolls the transaction back because of another one, Write runs
 // fn again, up to eight times. On SQLite, accounts take turns.
 func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+	return db.write(ctx, db.writer, fn)
+}
+
+// WriteTogether is Write for the work of several accounts. On PostgreSQL, it waits at most 100 ms for a lock, so that
+// none of them waits for what somebody does in another; LockRefused reports the error. Its transactions have one
+// connection, which knows their statements, and run one after the other.
+func (db *DB) WriteTogether(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+	return db.write(ctx, db.together, fn)
+}
+
+// write is Write with a connection of a pool to PostgreSQL.
+func (db *DB) write(ctx context.Context, pool *sql.DB, fn transaction) error {
 	var err error
 	w := write{fair.Who(ctx), fn}
 	began := time.Now()
@@ -101,7 +113,7 @@ func (db *DB) Write(ctx context.Context, fn func(context.Context, *sql.Tx) error
 				err = failed
 			}
 		} else {
-			err = db.transact(ctx, fn)
+			err = db.transact(ctx, pool, fn)
 		}
 		if !errors.Is(err, ErrStale) && !raced(err) {
 			return err
@@ -129,12 +141,12 @@ func (db *DB) WritePart(ctx context.Context, account [16]byte, fn func(context.C
 }
 
 // transact is Write on PostgreSQL.
-func (db *DB) transact(ctx context.Context, fn transaction) error {
+func (db *DB) transact(ctx context.Context, pool *sql.DB, fn transaction) error {
 	began := time.Now()
 	defer func() { db.observe(time.Since(began)) }()
 	// After waiting for a lock, a transaction must see what was committed meanwhile. A
 	// server may have a stricter default, which would show the state before.
-	tx, err := db.writer.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	tx, err := pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

@@ -199,7 +199,7 @@ func checkRequests(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID
 // link stores the requests that an entry is about, which has none.
 func (e *Entries) link(ctx context.Context, tx *sql.Tx, accountID, id feedback.ID, requests []feedback.ID) error {
 	const columns = 3
-	for _, piece := range database.Powers(requests) {
+	for _, piece := range database.Pieces(requests) {
 		args := make([]any, 0, columns*len(piece))
 		for _, request := range piece {
 			args = append(args, accountID, id, request)

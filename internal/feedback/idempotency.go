@@ -11,19 +11,13 @@ import (
 // can send. UUIDs of versions 4 and 7 cannot be guessed, as they have at least 74 random bits, and are stored
 // unchanged. The widget sends version 7: keys in the order of time are neighbors in the index, which
 // halves the log that SQLite writes.
-//
-// Before the widget sent version 7, pages' UUIDs of that version were hashed as well: former is that form.
-func StoredKey(origin, key string) (stored, former string) {
+func StoredKey(origin, key string) string {
 	if key == "" || origin == "" {
-		return key, ""
+		return key
+	}
+	if id, err := ParseID(key); err == nil && (id[6]>>4 == 4 || id[6]>>4 == 7) {
+		return key
 	}
 	sum := sha256.Sum256([]byte(key))
-	hashed := "page:" + hex.EncodeToString(sum[:])
-	switch id, err := ParseID(key); {
-	case err == nil && id[6]>>4 == 4:
-		return key, ""
-	case err == nil && id[6]>>4 == 7:
-		return key, hashed
-	}
-	return hashed, ""
+	return "page:" + hex.EncodeToString(sum[:])
 }

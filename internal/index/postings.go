@@ -173,7 +173,7 @@ func table[T any](p *database.Parameters, values []T) string {
 
 // upsert runs an INSERT for many rows.
 func upsert(ctx context.Context, tx *sql.Tx, head, tail string, rows [][]any) error {
-	for _, piece := range database.Powers(rows) {
+	for _, piece := range database.Pieces(rows) {
 		if _, err := tx.ExecContext(ctx, head+database.Placeholders(len(piece), len(piece[0]))+tail, slices.Concat(piece...)...); err != nil {
 			return err
 		}

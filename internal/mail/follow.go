@@ -116,7 +116,7 @@ func (s *Sender) followAccount(ctx context.Context, p progress) (more bool, err 
 // read follows requests, and stores how far the log was read.
 func (s *Sender) read(ctx context.Context, accountID feedback.ID, ids []feedback.ID, position int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, piece := range database.Powers(ids) {
+		for _, piece := range database.Pieces(ids) {
 			if err := s.notice(ctx, tx, accountID, piece); err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ package quota
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -157,17 +156,33 @@ func New(db *database.DB, now func() time.Time, defaults Limits) *Quotas {
 
 // Of returns a quota of an account, or None.
 func (q *Quotas) Of(ctx context.Context, db database.Queryer, accountID feedback.ID, name Name) (int64, error) {
-	var most *int64
-	err := db.QueryRowContext(ctx, "SELECT most FROM quotas WHERE account_id = $1 AND name = $2", accountID, string(name)).Scan(&most)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return q.defaults[name], nil
-	case err != nil:
-		return 0, err
-	case most == nil:
-		return None, nil
+	all, err := q.OfAll(ctx, db, []feedback.ID{accountID}, name)
+	if most, limited := all[accountID]; limited {
+		return most, err
 	}
-	return *most, nil
+	return None, err
+}
+
+// OfAll returns a quota of each of several accounts that have one.
+func (q *Quotas) OfAll(ctx context.Context, db database.Queryer, accountIDs []feedback.ID, name Name) (map[feedback.ID]int64, error) {
+	all := make(map[feedback.ID]int64, len(accountIDs))
+	if most := q.defaults[name]; most != None {
+		for _, id := range accountIDs {
+			all[id] = most
+		}
+	}
+	p := database.Parameters{string(name)}
+	_, err := database.All(ctx, db, func(r database.Row) (none struct{}, err error) {
+		var id feedback.ID
+		var most *int64
+		if err = r.Scan(&id, &most); most == nil {
+			delete(all, id)
+		} else {
+			all[id] = *most
+		}
+		return none, err
+	}, "SELECT account_id, most FROM quotas WHERE name = $1 AND account_id IN ("+database.List(&p, database.Padded(accountIDs))+")", p...)
+	return all, err
 }
 
 // Check returns refusal, with the header that says which quota it is, if n is more than a quota of an account allows.

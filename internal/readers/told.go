@@ -142,7 +142,7 @@ func people(
 	ctx context.Context, q database.Queryer, accountID feedback.ID, ids ...feedback.ID,
 ) (map[feedback.ID]feedback.Audience, error) {
 	found := make(map[feedback.ID]feedback.Audience, len(ids))
-	for _, piece := range database.Powers(ids) {
+	for _, piece := range database.Pieces(ids) {
 		p := database.Parameters{accountID}
 		in := " IN (" + database.List(&p, piece) + ")"
 		_, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
@@ -29,31 +31,63 @@ func (s *Store) App(ctx context.Context, accountID, id feedback.ID) (feedback.Ap
 }
 
 // AppByKey returns the app of an API key. It returns ErrInvalidAPIKey if there is none, and ErrSuspended. It does not cache, so an old
-// key is invalid as soon as it is regenerated. Calls with the same key that arrive during a
-// lookup share the next lookup.
+// key is invalid as soon as it is regenerated. Calls that arrive during a lookup share the next one, or only those with
+// the same key if accounts are on several machines.
 func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) {
 	if !feedback.ValidAPIKey(key) {
 		return feedback.App{}, feedback.ErrInvalidAPIKey
 	}
-	return s.keys.Do(ctx, key, struct{}{})
+	lane := ""
+	if s.db.Distributed() {
+		lane = key
+	}
+	app, err := s.keys.Do(ctx, lane, key)
+	switch {
+	case err != nil:
+		return feedback.App{}, err
+	case app == nil:
+		return feedback.App{}, feedback.ErrInvalidAPIKey
+	case app.Suspended:
+		return feedback.App{}, feedback.ErrSuspended
+	}
+	return *app, nil
 }
 
-// appByKey looks up a key once for a group of calls.
-func (s *Store) appByKey(ctx context.Context, key string, calls []struct{}) ([]feedback.App, error) {
-	var accountID, appID feedback.ID
-	err := s.db.Reader().QueryRowContext(ctx, "SELECT account_id, app_id FROM api_keys"+
-		" WHERE key_hash = $1", feedback.HashSecret(key)).Scan(&accountID, &appID)
+// appsByKey looks up the keys of a group of calls. The app of an invalid key is nil.
+func (s *Store) appsByKey(ctx context.Context, _ string, keys []string) ([]*feedback.App, error) {
+	found, err := appsOfKeys(ctx, s.db.Reader(), distinct(keys))
+	if err != nil || len(found) == 0 {
+		return make([]*feedback.App, len(keys)), err
+	}
+	ids := slices.SortedFunc(maps.Values(found), func(a, b keyedApp) int {
+		return cmp.Or(a.accountID.Compare(b.accountID), a.appID.Compare(b.appID))
+	})
+	p := database.Parameters{}
+	conditions := make([]string, 0, len(ids))
+	for _, id := range database.Padded(ids) {
+		conditions = append(conditions, "a.account_id = "+p.Add(id.accountID)+" AND a.id = "+p.Add(id.appID))
+	}
+	apps, err := database.All(ctx, s.db.Reader(), scanApp, "SELECT a.account_id, a.id, a.name, a.api_key, a.settings, a.version,"+
+		" a.created_at, a.updated_at, c.suspended_at IS NOT NULL FROM apps a JOIN accounts c ON c.account_id = a.account_id"+
+		" WHERE a.deleted_at IS NULL AND ("+strings.Join(conditions, " OR ")+")", p...)
 	if err != nil {
-		return nil, database.OrNotFound(err, feedback.ErrInvalidAPIKey)
+		return nil, err
 	}
-	app, err := readApp(ctx, s.db.Reader(), accountID, appID)
-	if errors.Is(err, feedback.ErrAppNotFound) || err == nil && app.APIKey != key {
-		return nil, feedback.ErrInvalidAPIKey
+	byKey := make(map[string]*feedback.App, len(apps))
+	for i := range apps {
+		byKey[apps[i].APIKey] = &apps[i]
 	}
-	if err == nil && app.Suspended {
-		err = feedback.ErrSuspended
+	results := make([]*feedback.App, len(keys))
+	for i, key := range keys {
+		results[i] = byKey[key]
 	}
-	return slices.Repeat([]feedback.App{app}, len(calls)), err
+	return results, nil
+}
+
+// distinct returns the strings of a list once each.
+func distinct(list []string) []string {
+	sorted := slices.Sorted(slices.Values(list))
+	return slices.Compact(sorted)
 }
 
 // Apps returns a page of up to limit apps of the account, oldest first, that follow the id
@@ -246,6 +280,30 @@ func addKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO api_keys (key_hash, account_id, app_id) VALUES ($1, $2, $3)",
 		feedback.HashSecret(app.APIKey), app.AccountID, app.ID)
 	return err
+}
+
+// keyedApp is the app of an API key.
+type keyedApp struct{ accountID, appID feedback.ID }
+
+// appsOfKeys returns the apps of API keys. Behind the gates of the apps, which stand before every change of a key, the
+// result stays valid until the transaction ends.
+func appsOfKeys(ctx context.Context, q database.Queryer, keys []string) (map[string]keyedApp, error) {
+	byHash, p := map[feedback.Hash]string{}, database.Parameters{}
+	hashes := make([]feedback.Hash, len(keys))
+	for i, key := range keys {
+		hashes[i] = feedback.HashSecret(key)
+		byHash[hashes[i]] = key
+	}
+	apps := make(map[string]keyedApp, len(keys))
+	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		var hash []byte
+		var app keyedApp
+		if err = r.Scan(&hash, &app.accountID, &app.appID); err == nil {
+			apps[byHash[feedback.Hash(hash)]] = app
+		}
+		return none, err
+	}, "SELECT key_hash, account_id, app_id FROM api_keys WHERE key_hash IN ("+database.List(&p, database.Padded(hashes))+")", p...)
+	return apps, err
 }
 
 func removeKey(ctx context.Context, tx *sql.Tx, app feedback.App) error {

@@ -46,7 +46,7 @@ func (s *Store) cast(ctx context.Context, accountID feedback.ID, c vote) (int64,
 
 // castGroup counts ballots of one account in one transaction.
 func (s *Store) castGroup(ctx context.Context, accountID feedback.ID, casts []vote) ([]vote, error) {
-	_, err := s.writeGroup(ctx, accountID, len(casts), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
+	_, err := writeGroup(ctx, s.of(accountID), len(casts), func(ctx context.Context, tx *sql.Tx, members []int) (map[int]error, error) {
 		some := make([]*vote, 0, len(members))
 		for _, i := range members {
 			some = append(some, &casts[i])

@@ -404,7 +404,7 @@ func saveGrouped(
 		examples[key] = &requests[i]
 	}
 	for key, ids := range groups {
-		for _, piece := range database.Powers(ids) {
+		for _, piece := range database.Pieces(ids) {
 			p := database.Parameters{accountID, now}
 			n, err := database.Changed(ctx, tx, "UPDATE requests SET "+row.Assign(&p, examples[key], strings.Fields(key.columns)...)+
 				", version = version + 1, updated_at = $2, "+setAnswered(p.Add(answeredAt(key.answered, now)))+", "+

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,15 +28,42 @@ type countKey struct {
 
 func gateOf(appID feedback.ID) countKey { return countKey{appID, feedback.Live, feedback.Opened} }
 
-// liveApp is an app that is not deleted, and its current API key.
-type liveApp struct {
-	id  feedback.ID
-	key string
+// count adds deltas to the counters of an account, and locks its apps' gates.
+func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, deltas map[countKey]int64) error {
+	return s.countAll(ctx, tx, map[feedback.ID]map[countKey]int64{accountID: deltas})
 }
 
-// count adds deltas to the counters and locks the apps' gates. It writes the rows in the order
-// of the apps, the gate of each app first, so that transactions cannot deadlock.
-func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, deltas map[countKey]int64) error {
+// countAll adds deltas to the counters of accounts, and locks their apps' gates. It writes the rows in the order of the
+// accounts and the apps, the gate of each app first, so that transactions cannot deadlock.
+func (s *Store) countAll(ctx context.Context, tx *sql.Tx, deltas map[feedback.ID]map[countKey]int64) error {
+	type counter struct {
+		accountID feedback.ID
+		countKey
+	}
+	var counters []counter
+	for _, accountID := range slices.SortedFunc(maps.Keys(deltas), feedback.ID.Compare) {
+		for _, key := range withGates(deltas[accountID]) {
+			counters = append(counters, counter{accountID, key})
+		}
+	}
+	const columns = 5
+	for _, piece := range database.Pieces(counters) {
+		args := make([]any, 0, columns*len(piece))
+		for _, c := range piece {
+			args = append(args, c.accountID, c.appID, string(c.box), string(c.status), deltas[c.accountID][c.countKey])
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO request_counts"+
+			" (account_id, app_id, box, status, n) VALUES "+database.Placeholders(len(piece), columns)+
+			" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withGates returns the keys of deltas and those of the apps' gates, in the order in which they are written.
+func withGates(deltas map[countKey]int64) []countKey {
 	keys := make([]countKey, 0, 2*len(deltas))
 	for key := range deltas {
 		if key != gateOf(key.appID) {
@@ -57,15 +85,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, accountID feedback.ID, de
 		}
 		return strings.Compare(string(a.box)+string(a.status), string(b.box)+string(b.status))
 	})
-	const columns = 5
-	args := make([]any, 0, columns*len(keys))
-	for _, key := range keys {
-		args = append(args, accountID, key.appID, string(key.box), string(key.status), deltas[key])
-	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO request_counts"+
-		" (account_id, app_id, box, status, n) VALUES "+database.Placeholders(len(keys), columns)+
-		" ON CONFLICT (account_id, app_id, box, status) DO UPDATE SET n = request_counts.n + excluded.n", args...)
-	return err
+	return keys
 }
 
 // lock locks an app's gate. If the app does not exist, it inserts a gate. The caller then
@@ -74,12 +94,10 @@ func (s *Store) lock(ctx context.Context, tx *sql.Tx, accountID, appID feedback.
 	return s.count(ctx, tx, accountID, map[countKey]int64{gateOf(appID): 0})
 }
 
-// alive returns the apps that are not deleted. After count, the result stays valid until the
+// alive returns the ids of the apps that are not deleted. After count, the result stays valid until the
 // transaction ends.
-func alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feedback.ID) ([]liveApp, error) {
+func alive(ctx context.Context, tx *sql.Tx, accountID feedback.ID, appIDs []feedback.ID) ([]feedback.ID, error) {
 	p := database.Parameters{accountID}
-	return database.All(ctx, tx, func(r database.Row) (app liveApp, err error) {
-		err = r.Scan(&app.id, &app.key)
-		return app, err
-	}, "SELECT id, api_key FROM apps WHERE account_id = $1 AND deleted_at IS NULL AND id IN ("+database.List(&p, appIDs)+")", p...)
+	return database.All(ctx, tx, database.One[feedback.ID], "SELECT id FROM apps"+
+		" WHERE account_id = $1 AND deleted_at IS NULL AND id IN ("+database.List(&p, appIDs)+")", p...)
 }

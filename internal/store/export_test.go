@@ -101,3 +101,29 @@ func RestoredTables() map[string]bool {
 	}
 	return tables
 }
+
+// SubmitTogether stores submissions to several accounts as a group.
+func (s *Store) SubmitTogether(ctx context.Context, subs []Submission) error {
+	_, err := s.submitTogether(ctx, struct{}{}, subs)
+	return err
+}
+
+// Apart reports whether submissions of an account wait apart from those of others.
+func (s *Store) Apart(accountID feedback.ID) bool { return s.ofAccount.Busy(accountID) }
+
+// Together reports whether a group with submissions to several accounts is stored.
+func (s *Store) Together() bool { return s.submits.Busy(struct{}{}) }
+
+// WaitTogether is how many submissions wait for a group with those of others.
+func (s *Store) WaitTogether() int { return s.submits.Queued() }
+
+// Delay is how long a submission waits for a lock before the next ones of its account are stored apart.
+const Delay = delay
+
+// WaitingKeys is how many lookups of API keys wait for others.
+func (s *Store) WaitingKeys() int { return s.keys.Queued() }
+
+// AppsByKey looks up several API keys as a group.
+func (s *Store) AppsByKey(ctx context.Context, keys []string) ([]*feedback.App, error) {
+	return s.appsByKey(ctx, "", keys)
+}

@@ -215,7 +215,7 @@ func (c *personChange) present(
 // erasedRequests returns those of the requests whose submitters are erased.
 func (c *personChange) erasedRequests(ctx context.Context, q database.Queryer, ids []feedback.ID) (map[feedback.ID]bool, error) {
 	erased := map[feedback.ID]bool{}
-	for _, piece := range database.Powers(ids) {
+	for _, piece := range database.Pieces(ids) {
 		p := database.Parameters{c.accountID, feedback.ErasedPattern}
 		found, err := database.All(ctx, q, database.One[feedback.ID], "SELECT id FROM requests WHERE account_id = $1"+
 			" AND submitter_external_id LIKE $2 AND id IN ("+database.List(&p, piece)+")", p...)
@@ -234,7 +234,7 @@ type writtenComment struct{ requestID, id feedback.ID }
 // presentComments returns the ids of those of the comments that exist.
 func (c *personChange) presentComments(ctx context.Context, q database.Queryer, list []writtenComment) (map[string]bool, error) {
 	present := map[string]bool{}
-	for _, piece := range database.Powers(list) {
+	for _, piece := range database.Pieces(list) {
 		p := database.Parameters{c.accountID}
 		either := make([]string, len(piece))
 		for i, w := range piece {

@@ -23,12 +23,22 @@ func refusal(err error) bool {
 	return errors.As(err, &e)
 }
 
-// writeGroup runs write in one transaction for the members of a group of an account, numbered from zero. If
+// transaction runs fn in a transaction.
+type transaction func(ctx context.Context, fn func(context.Context, *sql.Tx) error) error
+
+// of returns the transactions of an account.
+func (s *Store) of(accountID feedback.ID) transaction {
+	return func(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+		return s.db.WriteFor(ctx, accountID, fn)
+	}
+}
+
+// writeGroup runs write in one transaction for the members of a group, numbered from zero. If
 // write refuses some, which is rare, writeGroup rolls back the transaction, as it may have
 // written data of these, and runs write again for the others. It returns the errors of the
 // refused members.
-func (s *Store) writeGroup(
-	ctx context.Context, accountID feedback.ID, size int,
+func writeGroup(
+	ctx context.Context, in transaction, size int,
 	write func(ctx context.Context, tx *sql.Tx, members []int) (refused map[int]error, err error),
 ) (map[int]error, error) {
 	members := make([]int, size)
@@ -38,7 +48,7 @@ func (s *Store) writeGroup(
 	all := map[int]error{}
 	for len(members) > 0 {
 		var refused map[int]error
-		err := s.db.WriteFor(ctx, accountID, func(ctx context.Context, tx *sql.Tx) (err error) {
+		err := in(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			refused, err = write(ctx, tx, members)
 			if err == nil && len(refused) > 0 {
 				err = errRefused

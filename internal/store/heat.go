@@ -15,7 +15,7 @@ import (
 // heats returns the heat of requests, computed from the rows of votes.
 func heats(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids ...feedback.ID) (map[feedback.ID]int64, error) {
 	found := make(map[feedback.ID]int64, len(ids))
-	for _, piece := range database.Powers(ids) {
+	for _, piece := range database.Pieces(ids) {
 		p := database.Parameters{accountID}
 		in := " IN (" + database.List(&p, piece) + ")"
 		votes := make(map[feedback.ID][]feedback.Time, len(piece))

@@ -201,7 +201,7 @@ func (s *Store) unmerge(
 		ofDescendants = append(ofDescendants, rootChanges(kind, descendants, m.id)...)
 	}
 	for _, status := range feedback.Statuses() {
-		for _, piece := range database.Powers(byStatus[status]) {
+		for _, piece := range database.Pieces(byStatus[status]) {
 			p := database.Parameters{accountID, string(status), newsAt(by, true, now)}
 			if _, err := tx.ExecContext(ctx,
 				"UPDATE requests SET status = $2, merged_into_id = NULL, merged_parent_id = NULL, merged_status = NULL, "+
@@ -269,7 +269,7 @@ func (s *Store) unmergePurged(ctx context.Context, tx *sql.Tx, accountID feedbac
 // readMerged returns all merged requests of the trees with the given roots, by id.
 func readMerged(ctx context.Context, tx *sql.Tx, accountID feedback.ID, roots ...feedback.ID) ([]merged, error) {
 	var all []merged
-	for _, piece := range database.Powers(roots) {
+	for _, piece := range database.Pieces(roots) {
 		p := database.Parameters{accountID}
 		some, err := database.All(ctx, tx, func(r database.Row) (m merged, err error) {
 			err = r.Scan(&m.id, &m.appID, &m.parent, &m.root, (*string)(&m.box), (*string)(&m.former), &m.hidden, &m.votes, &m.version)
@@ -331,7 +331,7 @@ func descendantsOf(children map[feedback.ID][]merged, id feedback.ID) []merged {
 func setRoot(
 	ctx context.Context, tx *sql.Tx, accountID feedback.ID, by feedback.Actor, requests []merged, root feedback.ID, now feedback.Time,
 ) error {
-	for _, piece := range database.Powers(requests) {
+	for _, piece := range database.Pieces(requests) {
 		p := database.Parameters{accountID, now, root, newsAt(by, true, now)}
 		ids := make([]feedback.ID, 0, len(piece))
 		for _, m := range piece {

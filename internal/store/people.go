@@ -153,7 +153,7 @@ func (s *Store) setTitles(ctx context.Context, accountID feedback.ID, mentions [
 	for _, m := range mentions {
 		titles[m.RequestID] = ""
 	}
-	for _, piece := range database.Powers(slices.Collect(maps.Keys(titles))) {
+	for _, piece := range database.Pieces(slices.Collect(maps.Keys(titles))) {
 		p := database.Parameters{accountID}
 		_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
 			var id feedback.ID
@@ -255,7 +255,7 @@ func commentTraces(ctx context.Context, q database.Queryer, accountID feedback.I
 
 // readSubmitters sets the submitters of requests.
 func readSubmitters(ctx context.Context, q database.Queryer, accountID feedback.ID, of map[feedback.ID]feedback.Person) error {
-	for _, piece := range database.Powers(slices.Collect(maps.Keys(of))) {
+	for _, piece := range database.Pieces(slices.Collect(maps.Keys(of))) {
 		p := database.Parameters{accountID}
 		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
 			var id feedback.ID

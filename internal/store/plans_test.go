@@ -67,7 +67,7 @@ func TestPlans(t *testing.T) {
 			}},
 			{"feed", "c.seq > $2 AND c.seq <= $3", "changes", []string{primary("changes")}, feed},
 			{"requests of the feed", "c.seq > $2 AND c.seq <= $3", "requests", []string{primary("requests"), "requests_box"}, feed},
-			{"repeated submission", "idempotency_key IN ", "requests", []string{"requests_idempotency"}, func(s *store.Store) error {
+			{"repeated submission", "idempotency_key = ", "requests", []string{"requests_idempotency"}, func(s *store.Store) error {
 				_, _, err := s.Submitted(ctx, store.Submission{App: b.AcmeApps[1], IdempotencyKey: "key"})
 				return err
 			}},

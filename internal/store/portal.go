@@ -41,14 +41,14 @@ func takesRequests(p feedback.PortalSettings) feedback.Taking { return p.Submit 
 
 // portalRefusals returns which of the submissions on portals are refused, by index. The caller holds the gates.
 func (s *Store) portalRefusals(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, subs []Submission, waiting []int,
+	ctx context.Context, tx *sql.Tx, subs []Submission, waiting []int,
 ) (map[int]error, error) {
 	refused := map[int]error{}
 	for _, i := range waiting {
 		if subs[i].Portal == nil {
 			continue
 		}
-		app, err := readApp(ctx, tx, accountID, subs[i].App.ID)
+		app, err := readApp(ctx, tx, subs[i].App.AccountID, subs[i].App.ID)
 		switch {
 		case err == nil:
 			err = takes(ctx, tx, app, takesRequests, *subs[i].Portal)

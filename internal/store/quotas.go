@@ -27,8 +27,12 @@ func (s *Store) UsedQuotas(ctx context.Context, accountID feedback.ID) ([]UsedQu
 	if err != nil {
 		return nil, err
 	}
+	submitted, err := s.Usage.Submitted(ctx, s.db.Reader(), []feedback.ID{accountID}, month)
+	if err != nil {
+		return nil, err
+	}
 	count := map[quota.Name]func() (int64, error){
-		quota.Requests: func() (int64, error) { return s.Usage.Submitted(ctx, s.db.Reader(), accountID, month) },
+		quota.Requests: func() (int64, error) { return submitted[accountID], nil },
 		quota.Files:    func() (int64, error) { return s.Uploads.Stored(ctx, accountID) },
 		quota.Members:  func() (int64, error) { return s.Team.Count(ctx, accountID) },
 		quota.Apps:     func() (int64, error) { return s.CountApps(ctx, accountID) },

@@ -176,7 +176,7 @@ func (s *Store) AddRequest(
 		}
 		r.ID = s.ids.New()
 		r.CreatedAt, r.UpdatedAt = r.ID.Time(), r.ID.Time() // see arrive
-		if _, err := s.insertRequests(ctx, tx, accountID, []newRow{{request: r}}); err != nil {
+		if _, err := s.insertRequests(ctx, tx, []newRow{{accountID: accountID, request: r}}); err != nil {
 			return err
 		}
 		if err := s.saveTags(ctx, tx, accountID, r); err != nil {
@@ -259,18 +259,16 @@ func readRequest(ctx context.Context, q database.Queryer, accountID, id feedback
 
 // insertRequests inserts the rows whose idempotency key is not used yet, and returns the ids
 // of these.
-func (s *Store) insertRequests(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, rows []newRow,
-) (map[feedback.ID]bool, error) {
+func (s *Store) insertRequests(ctx context.Context, tx *sql.Tx, rows []newRow) (map[feedback.ID]bool, error) {
 	added := make(map[feedback.ID]bool, len(rows))
-	for _, piece := range database.Powers(rows) {
+	for _, piece := range database.Pieces(rows) {
 		var args []any
 		for _, n := range piece {
 			readers := 0
 			if n.reader != nil {
 				readers = 1
 			}
-			args = append(row.Values(append(args, accountID), &n.request), n.key, n.fingerprint, n.reader, readers, n.notify)
+			args = append(row.Values(append(args, n.accountID), &n.request), n.key, n.fingerprint, n.reader, readers, n.notify)
 		}
 		ids, err := database.All(ctx, tx, database.One[feedback.ID],
 			"INSERT INTO requests (account_id, "+row.Columns+", idempotency_key, fingerprint, reader, readers, notify) VALUES "+
@@ -308,6 +306,7 @@ func removeChildren(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids 
 
 // newRow is a request to insert.
 type newRow struct {
+	accountID   feedback.ID
 	request     feedback.Request
 	key         *string // idempotency key, or nil
 	fingerprint []byte  // nil without a key
@@ -315,10 +314,11 @@ type newRow struct {
 	notify      *string // see Submission.Notify; nil for none
 }
 
-// order returns the sort key in which rows are inserted: by app and idempotency key.
+// order returns the sort key in which rows are inserted: by account, app and idempotency key.
 func (n newRow) order() string {
-	if n.key == nil {
-		return ""
+	key := ""
+	if n.key != nil {
+		key = *n.key
 	}
-	return n.request.AppID.String() + *n.key
+	return n.accountID.String() + n.request.AppID.String() + key
 }

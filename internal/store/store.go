@@ -113,11 +113,14 @@ type Store struct {
 	countedAtOnce int64
 	tracesAtOnce  int // see readTraces; no limit outside of tests
 
-	submits *batch.Batcher[feedback.ID, Submission, submitted]
-	casts   *batch.Batcher[feedback.ID, vote, vote]
-	keys    *batch.Batcher[string, struct{}, feedback.App] // lookups by API key
+	submits   *batch.Batcher[struct{}, Submission, submitted]    // to any accounts
+	ofAccount *batch.Batcher[feedback.ID, Submission, submitted] // submissions to one account
+	casts     *batch.Batcher[feedback.ID, vote, vote]
+	keys      *batch.Batcher[string, string, *feedback.App] // lookups by API key
+	delayed   delays
 
-	arrived atomic.Int64 // number of calls of Submit in this process
+	arrived    atomic.Int64 // number of calls of Submit in this process
+	submitting atomic.Int64 // number of those that are not answered
 
 	outcomes lease.Outcomes // of the background work
 	accounts accountList
@@ -130,8 +133,8 @@ const (
 	// maxQueue is the maximum number of waiting submissions, of waiting votes and of waiting
 	// key lookups, half of them of one account. Calls beyond it fail with batch.ErrFull.
 	maxQueue = 2048
-	// maxKeyLookups is the maximum number of concurrent key lookups. It leaves connections
-	// for other calls.
+	// maxKeyLookups is the maximum number of concurrent key lookups, if accounts are on several machines. It leaves
+	// connections for other calls.
 	maxKeyLookups = 10
 )
 
@@ -183,8 +186,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	limits.Parallel = maxQueue // groups of different accounts wait for each other only in Write
 	s.casts = batch.New(s.castGroup, limits)
 	limits.Parallel, limits.Observe = db.WriteLanes(), o.ObserveGroup
-	s.submits = batch.New(s.submitGroup, limits)
-	s.keys = batch.New(s.appByKey, batch.Options{MaxGroup: maxQueue, MaxQueue: maxQueue, Parallel: maxKeyLookups, Timeout: groupTimeout})
+	s.ofAccount = batch.New(s.submitGroup, limits)
+	limits.Parallel, limits.Alone = 1, nil
+	s.submits = batch.New(s.submitTogether, limits)
+	s.keys = batch.New(s.appsByKey, batch.Options{
+		MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: maxKeyLookups, Timeout: groupTimeout,
+		Alone: func(err error) bool { return !db.Unavailable(err) }, // such as settings that cannot be read
+	})
 	return s, nil
 }
 
@@ -195,6 +203,7 @@ func (s *Store) ReadLanes() int { return s.db.ReadLanes() }
 func (s *Store) Close() error {
 	s.keys.Close()
 	s.submits.Close()
+	s.ofAccount.Close()
 	s.casts.Close()
 	return s.db.Close()
 }
@@ -213,7 +222,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 // submissions and votes that wait.
 func (s *Store) Stats() database.Stats {
 	stats := s.db.Stats()
-	stats.Queued += s.submits.Queued() + s.casts.Queued()
+	stats.Queued += s.submits.Queued() + s.ofAccount.Queued() + s.casts.Queued()
 	return stats
 }
 

@@ -13,7 +13,7 @@ import (
 // saveTags replaces the rows of the requests in request_tags.
 func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requests ...feedback.Request) error {
 	var rows [][]any
-	for _, piece := range database.Powers(requests) {
+	for _, piece := range database.Pieces(requests) {
 		p := database.Parameters{accountID}
 		ids := make([]feedback.ID, 0, len(piece))
 		for _, r := range piece {
@@ -27,7 +27,7 @@ func (s *Store) saveTags(ctx context.Context, tx *sql.Tx, accountID feedback.ID,
 			return err
 		}
 	}
-	for _, piece := range database.Powers(rows) {
+	for _, piece := range database.Pieces(rows) {
 		_, err := tx.ExecContext(ctx,
 			"INSERT INTO request_tags (account_id, tag, request_id, label) VALUES "+database.Placeholders(len(piece), 4), slices.Concat(piece...)...)
 		if err != nil {

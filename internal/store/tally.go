@@ -185,7 +185,7 @@ func countRows(
 		v, person := submitterVote(r)
 		counting[r.ID].voted(person, v.CreatedAt)
 	}
-	for _, piece := range database.Powers(slices.Collect(maps.Keys(counting))) {
+	for _, piece := range database.Pieces(slices.Collect(maps.Keys(counting))) {
 		p := database.Parameters{accountID}
 		in := " IN (" + database.List(&p, piece) + ")"
 		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
@@ -221,7 +221,7 @@ func countRows(
 
 // saveTallies sets the counters of requests. They get another version, with the time, unless that is nil.
 func saveTallies(ctx context.Context, tx *sql.Tx, accountID feedback.ID, now *feedback.Time, tallies map[feedback.ID]tally) error {
-	for _, piece := range database.Powers(slices.Collect(maps.Keys(tallies))) {
+	for _, piece := range database.Pieces(slices.Collect(maps.Keys(tallies))) {
 		p := database.Parameters{accountID}
 		also := ""
 		if now != nil {

@@ -156,7 +156,7 @@ func (u *Usage) Add(ctx context.Context) error {
 		}
 		return int(a.day - b.day)
 	})
-	for _, some := range database.Powers(keys) {
+	for _, some := range database.Pieces(keys) {
 		if err := u.addSome(ctx, some, taken); err != nil {
 			u.putBack(taken)
 			return err
@@ -217,19 +217,31 @@ func (u *Usage) Days(ctx context.Context, accountID feedback.ID, since feedback.
 		" ORDER BY day DESC", accountID, since)
 }
 
-// Submitted returns how many requests people have sent to an account since a day. It includes what this process has not
+// Submitted returns how many requests people have sent to accounts since a day. It includes what this process has not
 // added yet, and not what others have not.
-func (u *Usage) Submitted(ctx context.Context, q database.Queryer, accountID feedback.ID, since feedback.Day) (n int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT CAST(COALESCE(SUM(submissions), 0) AS BIGINT) FROM usage_days"+
-		" WHERE account_id = $1 AND day >= $2", accountID, since).Scan(&n)
+func (u *Usage) Submitted(
+	ctx context.Context, q database.Queryer, accountIDs []feedback.ID, since feedback.Day,
+) (map[feedback.ID]int64, error) {
+	submitted := make(map[feedback.ID]int64, len(accountIDs))
+	p := database.Parameters{since}
+	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		var id feedback.ID
+		var n int64
+		err = r.Scan(&id, &n)
+		submitted[id] = n
+		return none, err
+	}, "SELECT account_id, CAST(SUM(submissions) AS BIGINT) FROM usage_days WHERE day >= $1 AND account_id IN ("+
+		database.List(&p, database.Padded(accountIDs))+") GROUP BY account_id", p...)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for day := since; day <= feedback.DayOf(u.now()); day++ {
-		if waits := u.waiting[key{accountID, day}]; waits != nil {
-			n += waits.Submissions
+	for _, id := range accountIDs {
+		for day := since; day <= feedback.DayOf(u.now()); day++ {
+			if waits := u.waiting[key{id, day}]; waits != nil {
+				submitted[id] += waits.Submissions
+			}
 		}
 	}
-	return n, err
+	return submitted, err
 }
 
 // Top is an account with what it has used since this process began.

@@ -67,7 +67,7 @@ func (s *Sender) attemptOf(d *delivery) Attempt {
 // logAttempts adds attempts to the log of an endpoint.
 func (s *Sender) logAttempts(ctx context.Context, tx *sql.Tx, accountID, webhookID feedback.ID, list []Attempt) error {
 	const columns = 15
-	for _, piece := range database.Powers(list) {
+	for _, piece := range database.Pieces(list) {
 		args := make([]any, 0, columns*len(piece))
 		for _, a := range piece {
 			args = append(args, accountID, webhookID, a.ID, a.Number, a.Events, a.EventID, string(a.Kind), a.requestID, a.Attempt,

@@ -154,6 +154,8 @@ func quoted(arg any) string {
 			return "NULL"
 		}
 		return fmt.Sprint(int64(*arg))
+	case feedback.Day:
+		return fmt.Sprint(int64(arg))
 	}
 	return "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
 }
