@@ -148,6 +148,25 @@ test('several tabs send each idea once', async (t) => {
   assert.equal(events.flat().length, 3)
 })
 
+test('a tab whose scripts do not load hears that another tab sent its idea', async (t) => {
+  const { app, context, visit } = await shop(t)
+  const tabs = [await visit('/'), await visit('/')]
+  for (const tab of tabs) await widget(tab).launcher.waitFor()
+  await context.setOffline(true)
+  for (const [i, tab] of tabs.entries()) {
+    const w = widget(tab)
+    await w.open()
+    await w.submit(`Tab ${i}`)
+    await w.waiting.waitFor()
+  }
+  await tabs[1].route('**/widget/extras.js*', (route) => route.abort())
+  await context.setOffline(false)
+  for (const tab of tabs) await widget(tab).sent.waitFor()
+  assert.match(await widget(tabs[1]).result.textContent(), /^Thank you!We'll read it/)
+  assert.deepEqual((await titles(app)).sort(), ['Tab 0', 'Tab 1'])
+  assert.deepEqual(await recorded(tabs[1], 'submit'), [])
+})
+
 test('Retry-After is respected, even after an online event', async (t) => {
   const { app, relay, visit } = await shop(t)
   const tab = await visit('/')

@@ -10,7 +10,7 @@ const dist = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, 'dis
 process.chdir(import.meta.dirname)
 
 // The limits in gzipped bytes: for the script that a page loads, and for those that it loads later.
-const budget = { first: 8800, extras: 6250, mine: 3850, news: 2550 }
+const budget = { first: 8900, extras: 6150, mine: 3850, news: 2550 }
 
 const locales = (await readdir('src/locales')).map((file) => path.parse(file).name).filter((name) => name !== 'en').sort()
 const catalogs = await Promise.all(locales.map((name) => readFile(`src/locales/${name}.json`, 'utf8')))
@@ -27,7 +27,7 @@ const css = {
 
 // Each script contains the English texts that it needs.
 const texts = {
-  extras: /^(files|similar|voted?$|unvoted|vote_|identity|sent_|outbox_full|too_old)/,
+  extras: /^(files|similar|voted?$|unvoted|vote_|identity|outbox_full|too_old)/,
   mine: /^mine/,
   news: /^(news_|mine_(loading|failed|again|votes_.*)$)/,
 }

@@ -49,6 +49,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   let panel: Panel | undefined
   let host: Host | undefined
   let mine: Mine | undefined
+  let channel: BroadcastChannel | undefined
   let unread = 0
   /** How many ideas were sent just now. */
   let sent = 0
@@ -136,6 +137,18 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
     }
   }
 
+  /**
+   * What the tabs tell each other about ideas. A page without ideas has no channel,
+   * because a channel can keep the page out of the back/forward cache.
+   */
+  function tabs(): BroadcastChannel {
+    if (!channel) {
+      channel = new BroadcastChannel(`gatherkit-outbox:${config!.app_id}`)
+      channel.onmessage = ({ data: [id, outcome] }) => (outbox?.hear ?? tell)(id, outcome)
+    }
+    return channel
+  }
+
   /** Handles the outcome of an idea, even if another tab sent it. */
   function tell(id: string, outcome: Outcome): void {
     if (outcome.state == 'sent') {
@@ -153,13 +166,14 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   async function reach(): Promise<Reached | undefined> {
     const script = await load(base, 'extras')
     if (!script || signal.aborted) return
-    outbox ??= script.openOutbox({ ...tools, app: config!.app_id, failure, note: note!, tell })
+    outbox ??= script.openOutbox({ ...tools, app: config!.app_id, failure, note: note!, tell, channel: tabs() })
     return { ...script, outbox }
   }
 
-  /** Saves an idea, and returns whether it survives the page. Without the outbox, it waits in the note. */
+  /** Saves an idea, and returns whether it survives the page. Without the outbox, it waits in the note, and any tab can send it. */
   async function add(entry: Entry): Promise<boolean> {
     if (outbox) return outbox.add(entry)
+    tabs()
     return note!.set({ waiting: [...note!.get().waiting, entry] })
   }
 
@@ -288,6 +302,7 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
       mine?.end()
       panel?.remove()
       outbox?.stop()
+      channel?.close()
       host?.remove()
     },
   }

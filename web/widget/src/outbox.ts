@@ -11,6 +11,8 @@ export interface Outbox {
   has(id: string): Promise<boolean>
   /** Removes and returns an idea that was refused. */
   refused(): Promise<Entry | undefined>
+  /** Handles the outcome of an idea that another tab reports. */
+  hear(id: string, outcome: Outcome): void
   stop(): void
 }
 
@@ -28,14 +30,11 @@ async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
 }
 
 export function openOutbox(tools: OutboxTools): Outbox {
-  const { app, note } = tools
+  const { app, note, channel } = tools
   const name = `gatherkit-outbox:${app}`
-  const channel = new BroadcastChannel(name)
   const sender = createSender({ ...tools, tell, list, put, remove, alone: (work) => alone(name, work) })
   const ready = take()
   let stopped = false
-
-  channel.onmessage = ({ data }) => hear(...(data as Parameters<typeof hear>))
 
   /** Takes over the ideas from before this script had loaded. */
   async function take(): Promise<void> {
@@ -105,10 +104,10 @@ export function openOutbox(tools: OutboxTools): Outbox {
         return refused
       })
     },
+    hear,
     stop() {
       stopped = true
       sender.stop()
-      channel.close()
     },
   }
 }

@@ -57,6 +57,8 @@ export interface OutboxTools extends Pick<AppTools, 'base' | 'call' | 'token' | 
   app: string
   failure: typeof failure
   note: Note
+  /** Carries the outcomes to the other tabs. */
+  channel: BroadcastChannel
   /** Reports the outcome of an idea. */
   tell(id: string, outcome: Outcome): void
 }
