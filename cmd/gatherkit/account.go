@@ -256,7 +256,7 @@ func (c *accountCreateCommand) inLine(i int, err error) error {
 func (c *accountCreateCommand) printed(created []store.CreatedAccount) (lines []createdLine) {
 	for _, one := range created {
 		line := createdLine{
-			Name: one.Name, ID: one.ID, Invitation: c.PublicURL.String() + team.JoinPath + one.Invitation.Token,
+			Name: one.Name, ID: one.ID, Invitation: c.PublicURL.String() + one.Invitation.Path(),
 			ExpiresAt: one.Invitation.Expires,
 		}
 		if one.App.APIKey != "" {
@@ -588,7 +588,7 @@ func (c *accountRestoreCommand) restore(p *program, s, from *store.Store, accoun
 	}
 	if done.Invitation.Token != "" {
 		p.printf("Invitation for %s, which works once until %s: %s\n", c.OwnerEmail, inUTC(done.Invitation.Expires),
-			c.PublicURL.String()+team.JoinPath+done.Invitation.Token)
+			c.PublicURL.String()+done.Invitation.Path())
 	}
 	return nil
 }

@@ -283,7 +283,7 @@ func (c *userLinkCommand) Run(p *program) error {
 			what = "Invitation"
 		}
 		p.printf("%s for %s in the account %q, which works once until %s: %s\n", what, printable(user.Email), account.Name,
-			inUTC(link.Expires), c.PublicURL.String()+team.JoinPath+link.Token)
+			inUTC(link.Expires), c.PublicURL.String()+link.Path())
 		return nil
 	})
 }

@@ -15,7 +15,7 @@ type JoinLink struct {
 }
 
 func (a *API) linkTo(link team.JoinLink) JoinLink {
-	return JoinLink{a.link(team.JoinPath + link.Token), link.Expires}
+	return JoinLink{a.link(link.Path()), link.Expires}
 }
 
 type usersInviteParams struct {

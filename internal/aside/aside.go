@@ -160,12 +160,12 @@ func (l *List) All(ctx context.Context, limit int) ([]Failure, error) {
 // Counts returns how many items of each kind there are.
 func (l *List) Counts(ctx context.Context) (map[Kind]int64, error) {
 	counts := map[Kind]int64{Follow: 0, Write: 0, Digest: 0, Index: 0, Entry: 0, Purge: 0, Departure: 0}
-	_, err := database.All(ctx, l.db.Reader(), func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, l.db.Reader(), func(r database.Row) error {
 		var kind Kind
 		var n int64
-		err = r.Scan((*string)(&kind), &n)
+		err := r.Scan((*string)(&kind), &n)
 		counts[kind] = n
-		return none, err
+		return err
 	}, "SELECT kind, COUNT(*) FROM set_aside GROUP BY kind")
 	return counts, err
 }

@@ -195,12 +195,12 @@ func (v *View) Changed(ctx context.Context, ids []feedback.ID) (map[feedback.ID]
 		return changed, nil
 	}
 	p := database.Parameters{v.App.AccountID}
-	_, err := database.All(ctx, v.q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, v.q, func(r database.Row) error {
 		var id feedback.ID
 		var at feedback.Time
-		err = r.Scan(&id, &at)
+		err := r.Scan(&id, &at)
 		changed[id] = at
-		return none, err
+		return err
 	}, "SELECT id, news_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+
 		") AND news_at IS NOT NULL", p...)
 	return changed, err

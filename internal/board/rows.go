@@ -31,12 +31,12 @@ func (v *View) counts(ctx context.Context, ids []feedback.ID) (map[feedback.ID]i
 		return counts, nil
 	}
 	p := database.Parameters{v.App.AccountID, feedback.ID{}, feedback.MaxCountedComments}
-	_, err := database.All(ctx, v.q, func(from database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, v.q, func(from database.Row) error {
 		var id feedback.ID
 		var n int64
-		err = from.Scan(&id, &n)
+		err := from.Scan(&id, &n)
 		counts[id] = n
-		return none, err
+		return err
 	}, `SELECT r.id, (SELECT COUNT(*) FROM (SELECT c.id FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id AND `+onPortal+
 		` LIMIT CAST($3 AS BIGINT)) AS shown) FROM requests r WHERE r.account_id = $1 AND r.id IN (`+
 		database.List(&p, database.Padded(ids))+")", p...)

@@ -82,12 +82,12 @@ func advance(
 		args = append(args, accountID, len(changes[accountID]))
 	}
 	last := make(map[feedback.ID]int64, len(accounts))
-	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, tx, func(r database.Row) error {
 		var accountID feedback.ID
 		var n int64
-		err = r.Scan(&accountID, &n)
+		err := r.Scan(&accountID, &n)
 		last[accountID] = n
-		return none, err
+		return err
 	}, "INSERT INTO account_seq (account_id, last) VALUES "+database.Placeholders(len(accounts), 2)+
 		" ON CONFLICT (account_id) DO UPDATE SET last = account_seq.last + excluded.last RETURNING account_id, last", args...)
 	return last, err

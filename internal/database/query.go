@@ -23,20 +23,31 @@ type Row interface{ Scan(dest ...any) error }
 
 // All runs a query and returns the results of scan, one per row.
 func All[T any](ctx context.Context, q Queryer, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+	list := []T{}
+	err := Each(ctx, q, func(r Row) error {
+		item, err := scan(r)
+		list = append(list, item)
+		return err
+	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err below reports the error
-	list := []T{}
-	for rows.Next() {
-		item, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
+	return list, nil
+}
+
+// Each runs a query and calls visit with each row, until one returns an error.
+func Each(ctx context.Context, q Queryer, visit func(Row) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
 	}
-	return list, rows.Err()
+	defer rows.Close() //nolint:errcheck // rows.Err below reports the error
+	for rows.Next() {
+		if err := visit(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // RowWith is a row with more columns at its end, which Scan stores in More.

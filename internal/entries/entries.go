@@ -74,12 +74,12 @@ func addRequests(ctx context.Context, q database.Queryer, accountID feedback.ID,
 		ids[i], place[list[i].ID] = list[i].ID, i
 	}
 	p := database.Parameters{accountID}
-	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, q, func(r database.Row) error {
 		var id, request feedback.ID
-		err = r.Scan(&id, &request)
+		err := r.Scan(&id, &request)
 		e := &list[place[id]]
 		e.RequestIDs = append(e.RequestIDs, request)
-		return none, err
+		return err
 	}, "SELECT entry_id, request_id FROM entry_requests WHERE account_id = $1 AND entry_id IN ("+
 		database.List(&p, database.Padded(ids))+") ORDER BY entry_id, request_id", p...)
 	return err
@@ -182,13 +182,13 @@ func checkRequests(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID
 	}
 	fit := map[feedback.ID]bool{}
 	p := database.Parameters{accountID}
-	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, tx, func(r database.Row) error {
 		var id, of feedback.ID
 		var box string
 		var created int64
-		err = r.Scan(&id, &of, &box, &created)
+		err := r.Scan(&id, &of, &box, &created)
 		fit[id] = of == appID && box != string(feedback.Bin)
-		return none, err
+		return err
 	}, "SELECT id, app_id, box, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+")", p...)
 	if err == nil && slices.ContainsFunc(ids, func(id feedback.ID) bool { return !fit[id] }) {
 		err = feedback.ErrRequestNotFound

@@ -89,16 +89,16 @@ func AddPublicRequests(ctx context.Context, q database.Queryer, app feedback.App
 	}
 	// CROSS JOIN has SQLite begin with the entries: otherwise, it would walk over all live requests.
 	p := database.Parameters{app.AccountID}
-	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, q, func(r database.Row) error {
 		var id feedback.ID
 		var shown feedback.SharedRequest
 		var counts feedback.Request
-		err = r.Scan(&id, &shown.ID, &shown.Title, &shown.Status, &shown.Votes, (*string)(&counts.Box), &counts.Hidden)
+		err := r.Scan(&id, &shown.ID, &shown.Title, &shown.Status, &shown.Votes, (*string)(&counts.Box), &counts.Hidden)
 		if counts.Status = shown.Status; app.Settings.Shares(counts) {
 			e := &list[place[id]]
 			e.Requests = append(e.Requests, shown)
 		}
-		return none, err
+		return err
 	}, `SELECT DISTINCT l.entry_id, c.id, c.title, c.status, c.votes, c.box, c.hidden
 		FROM entry_requests l CROSS JOIN requests r CROSS JOIN requests c
 		WHERE l.account_id = $1 AND l.entry_id IN (`+database.List(&p, database.Padded(ids))+`)

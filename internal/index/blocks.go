@@ -57,13 +57,13 @@ func (b *block) ids(
 		return nil, from, nil
 	}
 	first, last := from/partSize, (until-1)/partSize
-	_, err = database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err = database.Each(ctx, q, func(r database.Row) error {
 		var packed []byte
-		err = r.Scan(&packed)
+		err := r.Scan(&packed)
 		for part := range slices.Chunk(packed, len(feedback.ID{})) {
 			ids = append(ids, feedback.ID(part))
 		}
-		return none, err
+		return err
 	}, "SELECT ids FROM index_ids WHERE account_id = $1 AND app_id = $2 AND part BETWEEN $3 AND $4 ORDER BY part",
 		accountID, b.appID, b.firstPart()+int64(first), b.firstPart()+int64(last))
 	return ids, first * partSize, err

@@ -245,17 +245,17 @@ func (r *reading) each(
 				numbers = append(numbers, b.number)
 			}
 		}
-		_, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(row database.Row) error {
 			var key blockKey
 			var term string
 			var stored []byte
 			if err := row.Scan(&key.appID, &key.number, &term, &stored); err != nil {
-				return none, err
+				return err
 			}
 			if i, wanted := at[key]; wanted {
-				return none, visit(i, term, stored)
+				return visit(i, term, stored)
 			}
-			return none, nil
+			return nil
 		}, "SELECT app_id, block, term, bits FROM index_postings WHERE account_id = $1"+
 			" AND app_id IN ("+database.List(&p, database.Padded(apps))+")"+
 			" AND block IN ("+database.List(&p, database.Padded(numbers))+")"+where(&p), p...)

@@ -271,12 +271,12 @@ func read(
 	documents := make(map[feedback.ID]*document, len(ids))
 	for piece := range slices.Chunk(ids, maxTerms) {
 		p := database.Parameters{accountID}
-		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(r database.Row) error {
 			d, err := scanDocument(r, ofApp, words)
 			if d != nil {
 				documents[d.id] = d
 			}
-			return none, err
+			return err
 		}, "SELECT "+documentColumns(words)+" FROM requests"+
 			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
@@ -347,12 +347,12 @@ func existing(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feed
 			break
 		}
 		p := database.Parameters{accountID}
-		_, err = database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		err = database.Each(ctx, tx, func(r database.Row) error {
 			var id, appID feedback.ID
 			var created int64
-			err = r.Scan(&id, &appID, &created)
+			err := r.Scan(&id, &appID, &created)
 			exist[id] = slices.Contains(apps, appID)
-			return none, err
+			return err
 		}, "SELECT id, app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 	}
 	return exist, err

@@ -68,12 +68,12 @@ func readNaive(r *storetest.Rig, accountID feedback.ID) naive {
 		r.T.Fatal(err)
 	}
 	voted := map[feedback.ID][]string{}
-	if _, err := database.All(ctx, r.Raw, func(from database.Row) (none struct{}, err error) {
+	if err := database.Each(ctx, r.Raw, func(from database.Row) error {
 		var id feedback.ID
 		var person string
-		err = from.Scan(&id, &person)
+		err := from.Scan(&id, &person)
 		voted[id] = append(voted[id], person)
-		return none, err
+		return err
 	}, "SELECT request_id, person FROM votes WHERE account_id = $1", accountID); err != nil {
 		r.T.Fatal(err)
 	}

@@ -187,14 +187,14 @@ func (r *reading) ids(ctx context.Context, q database.Queryer, appID feedback.ID
 	const size = len(feedback.ID{})
 	for piece := range slices.Chunk(slices.Sorted(maps.Keys(byPart)), maxTerms) {
 		p := database.Parameters{r.accountID, appID}
-		_, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(row database.Row) error {
 			var part int64
 			var packed []byte
-			err = row.Scan(&part, &packed)
+			err := row.Scan(&part, &packed)
 			for _, ordinal := range byPart[part] {
 				ids[ordinal] = feedback.ID(packed[int(ordinal%partSize)*size:][:size])
 			}
-			return none, err
+			return err
 		}, "SELECT part, ids FROM index_ids WHERE account_id = $1 AND app_id = $2 AND part IN ("+
 			database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
@@ -324,12 +324,12 @@ func ordinals(ctx context.Context, q database.Queryer, accountID feedback.ID, id
 		return byID, nil
 	}
 	p := database.Parameters{accountID}
-	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, q, func(r database.Row) error {
 		var id feedback.ID
 		var ordinal int64
-		err = r.Scan(&id, &ordinal)
+		err := r.Scan(&id, &ordinal)
 		byID[id] = ordinal
-		return none, err
+		return err
 	}, "SELECT request_id, ordinal FROM index_documents"+
 		" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(ids))+")", p...)
 	return byID, err

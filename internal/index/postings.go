@@ -138,18 +138,18 @@ func readLists(
 	lists = make(map[string]*set, len(terms))
 	for piece := range slices.Chunk(terms, maxTerms) {
 		p := database.Parameters{accountID, key.appID, key.number}
-		if _, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		if err := database.Each(ctx, tx, func(r database.Row) error {
 			var term string
 			var stored []byte
 			if err := r.Scan(&term, &stored); err != nil {
-				return none, err
+				return err
 			}
 			if term == tagsTerm {
 				packed = stored
-				return none, nil
+				return nil
 			}
 			lists[term] = new(set)
-			return none, lists[term].addStored(stored)
+			return lists[term].addStored(stored)
 		}, "SELECT term, bits FROM "+table(&p, piece)+" CROSS JOIN index_postings"+
 			" WHERE account_id = $1 AND app_id = $2 AND block = $3 AND term = column1", p...); err != nil {
 			return nil, nil, err

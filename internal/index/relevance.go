@@ -152,12 +152,12 @@ func score(
 		}
 		p := database.Parameters{accountID}
 		titles := map[feedback.ID]string{}
-		if _, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		if err := database.Each(ctx, q, func(r database.Row) error {
 			var id feedback.ID
 			var title string
-			err = r.Scan(&id, &title)
+			err := r.Scan(&id, &title)
 			titles[id] = title
-			return none, err
+			return err
 		}, "SELECT id, title FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(ids))+")", p...); err != nil {
 			return nil, err
 		}

@@ -77,16 +77,16 @@ func (s Scope) each(
 	}
 	for piece := range slices.Chunk(ids, rowsAtOnce) {
 		p := database.Parameters{s.accountID}
-		_, err := database.All(ctx, q, func(from database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(from database.Row) error {
 			r, err := scan(from)
 			if err != nil || loose && !s.found.matches(r) {
-				return none, err
+				return err
 			}
 			if brief {
 				r.Description, r.Submitter = "", feedback.Submitter{}
 			}
 			visit(r)
-			return none, nil
+			return nil
 		}, "SELECT "+columns+" FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return err

@@ -68,14 +68,14 @@ func blocksWith(ctx context.Context, q database.Queryer, accountID, appID feedba
 	in := make(map[string]*set, len(words))
 	for piece := range slices.Chunk(words, maxTerms) {
 		p := database.Parameters{accountID, appID}
-		if _, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		if err := database.Each(ctx, q, func(r database.Row) error {
 			var word string
 			var stored []byte
 			if err := r.Scan(&word, &stored); err != nil {
-				return none, err
+				return err
 			}
 			in[word] = new(set)
-			return none, in[word].addStored(stored)
+			return in[word].addStored(stored)
 		}, "SELECT word, blocks FROM "+table(&p, piece)+" CROSS JOIN index_words"+
 			" WHERE account_id = $1 AND app_id = $2 AND word = column1", p...); err != nil {
 			return nil, err
@@ -109,14 +109,14 @@ func (r *reading) pick(ctx context.Context, q database.Queryer, appID feedback.I
 		for _, key := range database.Padded(piece) { // as texts, which PostgreSQL takes untyped values for
 			pairs = append(pairs, "("+p.Add(strconv.FormatInt(numbers[key.at], 10))+","+p.Add(key.term)+")")
 		}
-		if _, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
+		if err := database.Each(ctx, q, func(row database.Row) error {
 			var number int64
 			var key listKey
 			var list storedList
-			err = row.Scan(&number, &key.term, &list.n, &list.stored)
+			err := row.Scan(&number, &key.term, &list.n, &list.stored)
 			key.at, _ = slices.BinarySearch(numbers, number)
 			lists[key] = list
-			return none, err
+			return err
 		}, "SELECT block, term, n, bits FROM (VALUES "+strings.Join(pairs, ",")+") AS wanted CROSS JOIN index_postings"+
 			" WHERE account_id = $1 AND app_id = $2 AND block = CAST(column1 AS BIGINT) AND term = column2", p...); err != nil {
 			return nil, err

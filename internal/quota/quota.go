@@ -172,15 +172,17 @@ func (q *Quotas) OfAll(ctx context.Context, db database.Queryer, accountIDs []fe
 		}
 	}
 	p := database.Parameters{string(name)}
-	_, err := database.All(ctx, db, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, db, func(r database.Row) error {
 		var id feedback.ID
 		var most *int64
-		if err = r.Scan(&id, &most); most == nil {
-			delete(all, id)
-		} else {
+		if err := r.Scan(&id, &most); err != nil {
+			return err
+		}
+		delete(all, id)
+		if most != nil {
 			all[id] = *most
 		}
-		return none, err
+		return nil
 	}, "SELECT account_id, most FROM quotas WHERE name = $1 AND account_id IN ("+database.List(&p, database.Padded(accountIDs))+")", p...)
 	return all, err
 }

@@ -193,15 +193,15 @@ func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Person, items []item)
 	}
 	p := database.Parameters{w.App.AccountID}
 	texts := make(map[feedback.ID]text, len(ids))
-	_, err := database.All(ctx, tx, func(row database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, tx, func(row database.Row) error {
 		var id feedback.ID
 		var t text
-		err = row.Scan(&id, &t.title, &t.description, &t.votes)
+		err := row.Scan(&id, &t.title, &t.description, &t.votes)
 		if w.brief {
 			t.description = feedback.Beginning(t.description)
 		}
 		texts[id] = t
-		return none, err
+		return err
 	}, "SELECT id, title, description, votes FROM requests WHERE account_id = $1 AND id IN ("+
 		database.List(&p, database.Padded(ids))+")", p...)
 	return texts, err
@@ -225,13 +225,13 @@ func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Person, items []it
 		return byID, nil
 	}
 	p := database.Parameters{w.App.AccountID, string(feedback.Public), maxComments, feedback.ID{}}
-	_, err := database.All(ctx, tx, func(row database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, tx, func(row database.Row) error {
 		var requestID, author feedback.ID
 		var c PublicComment
-		err = row.Scan(&requestID, &c.ID, &author, &c.Body)
+		err := row.Scan(&requestID, &c.ID, &author, &c.Body)
 		c.Body, c.At, c.Mine = feedback.ForOutsiders(c.Body, w.App.PublicName()), c.ID.Time(), author == feedback.ID{}
 		byID[requestID] = append(byID[requestID], c)
-		return none, err
+		return err
 	}, `SELECT request_id, id, author_id, body FROM (SELECT request_id, id, author_id, body,
 			ROW_NUMBER() OVER (PARTITION BY request_id, CASE WHEN author_id = $4 THEN 1 ELSE 0 END ORDER BY id DESC) AS place
 			FROM comments WHERE account_id = $1 AND visibility = $2 AND person IS NULL AND request_id IN (`+

@@ -145,12 +145,12 @@ func people(
 	for _, piece := range database.Pieces(ids) {
 		p := database.Parameters{accountID}
 		in := " IN (" + database.List(&p, piece) + ")"
-		_, err := database.All(ctx, q, func(row database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(row database.Row) error {
 			var id feedback.ID
 			var a feedback.Audience
-			err = row.Scan(&id, &a.Askers, &a.Submitter, &a.Voters, &a.Links)
+			err := row.Scan(&id, &a.Askers, &a.Submitter, &a.Voters, &a.Links)
 			found[id] = a
-			return none, err
+			return err
 		}, `SELECT id, COUNT(DISTINCT asker), MAX(own), MAX(readers) - COUNT(DISTINCT asker), SUM(link) FROM (
 			SELECT id, reader AS asker, CASE WHEN reader IS NULL THEN 0 ELSE 1 END AS own, readers, 0 AS link FROM requests
 				WHERE account_id = $1 AND id`+in+`

@@ -55,7 +55,7 @@ func (s *Store) AppByKey(ctx context.Context, key string) (feedback.App, error) 
 
 // appsByKey looks up the keys of a group of calls. The app of an invalid key is nil.
 func (s *Store) appsByKey(ctx context.Context, _ string, keys []string) ([]*feedback.App, error) {
-	found, err := appsOfKeys(ctx, s.db.Reader(), distinct(keys))
+	found, err := appsOfKeys(ctx, s.db.Reader(), keys)
 	if err != nil || len(found) == 0 {
 		return make([]*feedback.App, len(keys)), err
 	}
@@ -82,12 +82,6 @@ func (s *Store) appsByKey(ctx context.Context, _ string, keys []string) ([]*feed
 		results[i] = byKey[key]
 	}
 	return results, nil
-}
-
-// distinct returns the strings of a list once each.
-func distinct(list []string) []string {
-	sorted := slices.Sorted(slices.Values(list))
-	return slices.Compact(sorted)
 }
 
 // Apps returns a page of up to limit apps of the account, oldest first, that follow the id
@@ -289,19 +283,19 @@ type keyedApp struct{ accountID, appID feedback.ID }
 // result stays valid until the transaction ends.
 func appsOfKeys(ctx context.Context, q database.Queryer, keys []string) (map[string]keyedApp, error) {
 	byHash, p := map[feedback.Hash]string{}, database.Parameters{}
-	hashes := make([]feedback.Hash, len(keys))
-	for i, key := range keys {
-		hashes[i] = feedback.HashSecret(key)
-		byHash[hashes[i]] = key
+	for _, key := range keys {
+		byHash[feedback.HashSecret(key)] = key
 	}
+	hashes := slices.Collect(maps.Keys(byHash))
 	apps := make(map[string]keyedApp, len(keys))
-	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, q, func(r database.Row) error {
 		var hash []byte
 		var app keyedApp
-		if err = r.Scan(&hash, &app.accountID, &app.appID); err == nil {
-			apps[byHash[feedback.Hash(hash)]] = app
+		if err := r.Scan(&hash, &app.accountID, &app.appID); err != nil {
+			return err
 		}
-		return none, err
+		apps[byHash[feedback.Hash(hash)]] = app
+		return nil
 	}, "SELECT key_hash, account_id, app_id FROM api_keys WHERE key_hash IN ("+database.List(&p, database.Padded(hashes))+")", p...)
 	return apps, err
 }

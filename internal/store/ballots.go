@@ -367,13 +367,13 @@ func (s *Store) insertVotes(
 	for _, v := range votes {
 		args = append(args, accountID, v.RequestID, v.Key, v.Email, v.Name, v.ExternalID, v.Verified, v.Source, v.CreatedAt, v.Why, v.reader)
 	}
-	_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, tx, func(r database.Row) error {
 		var at voterKey
 		var newReader bool
 		var known int
-		err = r.Scan(&at.requestID, &at.person, &newReader, &known)
+		err := r.Scan(&at.requestID, &at.person, &newReader, &known)
 		added[at] = newVote{newPerson: known&1 == 0, newReader: newReader && known&2 == 0}
-		return none, err
+		return err
 	}, "INSERT INTO votes (account_id, request_id, "+voteColumns+", reader) VALUES "+
 		database.Placeholders(len(votes), columns)+" ON CONFLICT DO NOTHING RETURNING request_id, person, "+newVoteColumns, args...)
 	return added, err

@@ -165,12 +165,12 @@ func versions(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feed
 	found := make(map[feedback.ID]int64, len(ids))
 	for piece := range slices.Chunk(ids, bulkChunk) {
 		p := database.Parameters{accountID}
-		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, tx, func(r database.Row) error {
 			var id feedback.ID
 			var version int64
-			err = r.Scan(&id, &version)
+			err := r.Scan(&id, &version)
 			found[id] = version
-			return none, err
+			return err
 		}, "SELECT r.id, r.version FROM requests r WHERE r.account_id = $1 AND r.id IN ("+database.List(&p, database.Padded(piece))+")"+
 			ofLiveApp, p...)
 		if err != nil {
@@ -197,12 +197,12 @@ func appsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, ids 
 	apps := make(map[feedback.ID]feedback.ID, len(ids))
 	for piece := range slices.Chunk(ids, bulkChunk) {
 		p := database.Parameters{accountID}
-		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(r database.Row) error {
 			var id, appID feedback.ID
 			var created int64
-			err = r.Scan(&appID, &created, &id)
+			err := r.Scan(&appID, &created, &id)
 			apps[id] = appID
-			return none, err
+			return err
 		}, "SELECT app_id, created_at, id FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
 		if err != nil {
 			return nil, err

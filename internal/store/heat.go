@@ -19,12 +19,12 @@ func heats(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids ...feedba
 		p := database.Parameters{accountID}
 		in := " IN (" + database.List(&p, piece) + ")"
 		votes := make(map[feedback.ID][]feedback.Time, len(piece))
-		_, err := database.All(ctx, tx, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, tx, func(r database.Row) error {
 			var id feedback.ID
 			var first feedback.Time
-			err = r.Scan(&id, &first)
+			err := r.Scan(&id, &first)
 			votes[id] = append(votes[id], first)
-			return none, err
+			return err
 		}, `SELECT id, MIN(created_at) FROM (
 			SELECT v.request_id AS id, v.person, v.created_at FROM votes v WHERE v.account_id = $1 AND v.request_id`+in+`
 			UNION ALL

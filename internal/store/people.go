@@ -155,12 +155,12 @@ func (s *Store) setTitles(ctx context.Context, accountID feedback.ID, mentions [
 	}
 	for _, piece := range database.Pieces(slices.Collect(maps.Keys(titles))) {
 		p := database.Parameters{accountID}
-		_, err := database.All(ctx, s.db.Reader(), func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, s.db.Reader(), func(r database.Row) error {
 			var id feedback.ID
 			var title string
-			err = r.Scan(&id, &title)
+			err := r.Scan(&id, &title)
 			titles[id] = title
-			return none, err
+			return err
 		}, "SELECT id, title FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
 		if err != nil {
 			return err
@@ -257,12 +257,12 @@ func commentTraces(ctx context.Context, q database.Queryer, accountID feedback.I
 func readSubmitters(ctx context.Context, q database.Queryer, accountID feedback.ID, of map[feedback.ID]feedback.Person) error {
 	for _, piece := range database.Pieces(slices.Collect(maps.Keys(of))) {
 		p := database.Parameters{accountID}
-		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(r database.Row) error {
 			var id feedback.ID
 			var s feedback.Person
-			err = r.Scan(&id, &s.Email, &s.Name, &s.ExternalID, &s.Verified)
+			err := r.Scan(&id, &s.Email, &s.Name, &s.ExternalID, &s.Verified)
 			of[id] = s
-			return none, err
+			return err
 		}, "SELECT id, submitter_email, submitter_name, submitter_external_id, submitter_verified FROM requests"+
 			" WHERE account_id = $1 AND id IN ("+database.List(&p, piece)+")", p...)
 		if err != nil {

@@ -760,12 +760,12 @@ func (c *gathering) given(t *rapid.T, until feedback.Time) (older, younger []str
 		"comments":      "id, created_at, person_email, person_name, person_external_id, COALESCE(person_verified, FALSE)",
 		"held_comments": "id, 0, email, name, external_id, verified", // the id has its time
 	} {
-		_, err := database.All(ctx, c.Raw, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, c.Raw, func(r database.Row) error {
 			var id feedback.ID
 			var at feedback.Time
 			var p feedback.Person
 			if err := r.Scan(&id, &at, &p.Email, &p.Name, &p.ExternalID, &p.Verified); err != nil || !p.Known() {
-				return none, err
+				return err
 			}
 			if at == 0 {
 				at = id.Time()
@@ -775,7 +775,7 @@ func (c *gathering) given(t *rapid.T, until feedback.Time) (older, younger []str
 			} else {
 				older = append(older, one)
 			}
-			return none, nil
+			return nil
 		}, "SELECT "+columns+" FROM "+table+" WHERE account_id = $1", c.app.AccountID)
 		if err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
+	"gatherkit/internal/deadline"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/quota"
 	"gatherkit/internal/usage"
@@ -81,13 +82,12 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (feedback.Request, e
 	return result.request, cmp.Or(err, result.refusal)
 }
 
-const (
-	// delay is how long a submission takes apart from others if somebody keeps a lock of its account, such as a change
-	// of many requests.
-	delay = 100 * time.Millisecond
-	// delayTime is for how long the next submissions of the account are stored apart.
-	delayTime = time.Second
-)
+// delay is how long a submission takes apart from others if somebody keeps a lock of its account, such as a change
+// of many requests.
+const delay = 100 * time.Millisecond
+
+// delayTime is for how long the next submissions of the account are stored apart.
+var delayTime = deadline.Of(time.Second)
 
 // delays are accounts whose submissions waited for a lock.
 type delays struct {
@@ -316,7 +316,7 @@ func (s *Store) passGates(
 	for _, i := range waiting {
 		keys = append(keys, subs[i].App.APIKey)
 	}
-	valid, err := appsOfKeys(ctx, tx, distinct(keys))
+	valid, err := appsOfKeys(ctx, tx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -383,12 +383,12 @@ func findFirsts(ctx context.Context, q database.Queryer, subs []Submission) (map
 		conditions = append(conditions, "account_id = "+p.Add(sub.App.AccountID)+" AND app_id = "+p.Add(sub.App.ID)+
 			" AND idempotency_key = "+p.Add(sub.IdempotencyKey))
 	}
-	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, q, func(r database.Row) error {
 		var key once
 		var f first
-		err = r.Scan(&key.accountID, &key.appID, &key.key, &f.id, &f.at, &f.fingerprint)
+		err := r.Scan(&key.accountID, &key.appID, &key.key, &f.id, &f.at, &f.fingerprint)
 		firsts[key] = f
-		return none, err
+		return err
 	}, "SELECT account_id, app_id, idempotency_key, id, created_at, fingerprint FROM requests WHERE "+strings.Join(conditions, " OR "), p...)
 	return firsts, err
 }

@@ -188,25 +188,25 @@ func countRows(
 	for _, piece := range database.Pieces(slices.Collect(maps.Keys(counting))) {
 		p := database.Parameters{accountID}
 		in := " IN (" + database.List(&p, piece) + ")"
-		_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		err := database.Each(ctx, q, func(r database.Row) error {
 			var id feedback.ID
 			var person string
 			var at feedback.Time
 			var reader feedback.Reader
-			err = r.Scan(&id, &person, &at, &reader)
+			err := r.Scan(&id, &person, &at, &reader)
 			counting[id].voted(person, at)
 			counting[id].asked(reader)
-			return none, err
+			return err
 		}, "SELECT request_id, person, created_at, reader FROM votes WHERE account_id = $1 AND request_id"+in, p...)
 		if err != nil {
 			return nil, err
 		}
-		_, err = database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+		err = database.Each(ctx, q, func(r database.Row) error {
 			var id feedback.ID
 			var reader feedback.Reader
-			err = r.Scan(&id, &reader)
+			err := r.Scan(&id, &reader)
 			counting[id].asked(reader)
-			return none, err
+			return err
 		}, "SELECT id, reader FROM requests WHERE account_id = $1 AND id"+in, p...)
 		if err != nil {
 			return nil, err

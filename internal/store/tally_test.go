@@ -38,12 +38,12 @@ func checkReaders(t rapid.TB, r *storetest.Rig, app feedback.App) {
 		t.Fatal(err)
 	}
 	votes := map[feedback.ID][]string{}
-	_, err = database.All(ctx, r.Raw, func(row database.Row) (none struct{}, err error) {
+	err = database.Each(ctx, r.Raw, func(row database.Row) error {
 		var at feedback.ID
 		var reader feedback.Reader
-		err = row.Scan(&at, &reader)
+		err := row.Scan(&at, &reader)
 		votes[at] = append(votes[at], string(reader))
-		return none, err
+		return err
 	}, "SELECT request_id, reader FROM votes WHERE account_id = $1", app.AccountID)
 	if err != nil {
 		t.Fatal(err)

@@ -19,16 +19,16 @@ const (
 	recoveryLife = 24 * time.Hour
 )
 
-// JoinPath is the path of the page of the dashboard that accepts a token. The token follows
-// the #, so that browsers do not send it to the service or in Referer.
-const JoinPath = "/join#"
-
 // JoinLink lets a user set a password, to accept an invitation or to recover access. The
 // database has only the hash of the token.
 type JoinLink struct {
 	Token   string
 	Expires feedback.Time
 }
+
+// Path is the path of the page of the dashboard that accepts the link. The token follows
+// the #, so that browsers do not send it to the service or in Referer.
+func (l JoinLink) Path() string { return "/join#" + l.Token }
 
 // Invitee is the user of a join link.
 type Invitee struct {

@@ -224,12 +224,12 @@ func (u *Usage) Submitted(
 ) (map[feedback.ID]int64, error) {
 	submitted := make(map[feedback.ID]int64, len(accountIDs))
 	p := database.Parameters{since}
-	_, err := database.All(ctx, q, func(r database.Row) (none struct{}, err error) {
+	err := database.Each(ctx, q, func(r database.Row) error {
 		var id feedback.ID
 		var n int64
-		err = r.Scan(&id, &n)
+		err := r.Scan(&id, &n)
 		submitted[id] = n
-		return none, err
+		return err
 	}, "SELECT account_id, CAST(SUM(submissions) AS BIGINT) FROM usage_days WHERE day >= $1 AND account_id IN ("+
 		database.List(&p, database.Padded(accountIDs))+") GROUP BY account_id", p...)
 	u.mu.Lock()
