@@ -189,14 +189,20 @@ func startWithMail(t *testing.T, server string, args ...string) *program.Process
 // smallDisk starts a service whose attached files are on a disk of 16 MiB.
 func smallDisk(t *testing.T, args ...string) *program.Process {
 	t.Helper()
+	mountDisk(t, filepath.Join(strings.TrimPrefix(args[0], "--data="), "uploads"), "16m")
+	return program.Start(t, args...)
+}
+
+// mountDisk makes a folder that is a disk of its own, until the test ends.
+func mountDisk(t *testing.T, folder, size string) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		storetest.Missing(t, "root", "run the tests as root, because they mount file systems")
 	}
-	folder := filepath.Join(strings.TrimPrefix(args[0], "--data="), "uploads")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", folder).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", folder).CombinedOutput(); err != nil {
 		t.Fatalf("mount: %v\n%s", err, out)
 	}
 	t.Cleanup(func() {
@@ -204,7 +210,6 @@ func smallDisk(t *testing.T, args ...string) *program.Process {
 			t.Errorf("umount: %v\n%s", err, out)
 		}
 	})
-	return program.Start(t, args...)
 }
 
 // fewFiles starts a service that may open 256 files, and so accepts 128 connections.

@@ -313,6 +313,30 @@ func TestBackupFails(t *testing.T) {
 	}
 }
 
+// TestFullDisk: a command that fills a disk names that disk, and not the one of the database that it reads.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	from := storetest.SQLite(t)
+	program.AddOwner(t, from)
+	postgres := storetest.Postgres(t)
+	program.Succeed(t, "migrate", "--database="+postgres)
+	for name, command := range map[string]func(folder string) []string{
+		"backup":               func(folder string) []string { return []string{"backup", folder, "--data=" + from.Folder} },
+		"copy from SQLite":     func(folder string) []string { return []string{"copy", "--from=" + from.Folder, "--data=" + folder} },
+		"copy from PostgreSQL": func(folder string) []string { return []string{"copy", "--from=" + postgres, "--data=" + folder} },
+	} {
+		full := filepath.Join(t.TempDir(), "full")
+		mountDisk(t, full, "256k")
+		got := fail(t, nil, "", command(full+"/new")...)
+		if strings.Count(got, "the disk of ") != 1 || !strings.Contains(got, "the disk of "+full) {
+			t.Errorf("%s: %q", name, got)
+		}
+		if left, err := os.ReadDir(full); name == "backup" && (err != nil || len(left) > 0) {
+			t.Errorf("the backup has left %v, %v", left, err)
+		}
+	}
+}
+
 func TestVerify(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := storeFile(t, place)

@@ -136,6 +136,8 @@ func TestRolesAndRemovals(t *testing.T) {
 				"user", "remove", "--email=EVE@example.com"),
 			"no user has the e-mail address bob@example.com; run gatherkit user list to see all users": at(
 				"user", "remove", "--email=bob@example.com"),
+			`no user of the account "Globex" has the e-mail address ` + program.Email + `; run gatherkit user list to see all users`: at(
+				"user", "remove", "--email="+program.Email, "--account=Globex"),
 			`there is no account called "Acne"; run gatherkit account list to see all accounts`: at(
 				"user", "role", "--email=eve@example.com", "--account=Acne", "--role=owner"),
 			last: at("user", "role", "--email="+program.Email, "--role=admin"),

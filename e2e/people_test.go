@@ -59,6 +59,13 @@ Texts that mention the person:
 			t.Errorf("people export without the file: %q", without)
 		}
 
+		folder := filepath.Join(t.TempDir(), "eve")
+		failure := fail(t, nil, "", people("export", "--external-id=zanzibar-7", "--output="+folder)...)
+		if _, err := os.Stat(folder); failure != "the person attached files; name their place with --uploads" || err == nil {
+			t.Errorf("people export without the place of files: %q, %v", failure, err)
+		}
+		link := c.Want(t, "ok", "requests-status-link", session, program.Params{"id": own}).URL
+
 		got := program.Succeed(t, people("rectify", "--external-id=zanzibar-7", "--new-name=Eve")...)
 		if got != "Corrected requests: 1, votes: 1, comments: 0, sessions and blocks: 0.\n" {
 			t.Errorf("people rectify: %q", got)
@@ -108,7 +115,9 @@ Attached files are deleted within an hour\. Backups contain the person until you
 		if erased["request.person_erased "+own] == 0 || erased["request.person_erased "+other] != 1 || erased["person.erased "] != 1 {
 			t.Errorf("the feed says of erasures %v", erased)
 		}
-		link := c.Want(t, "ok", "requests-export", session, program.Params{"format": "jsonl"}).URL
+		_, token, _ := strings.Cut(link, "#")
+		c.Want(t, "mine.link_not_found", "mine-list", "", program.Params{"token": token})
+		link = c.Want(t, "ok", "requests-export", session, program.Params{"format": "jsonl"}).URL
 		_, exported := page(t, c.HTTP, c.URL+link, nil)
 		if !strings.Contains(exported, "Dark mode") || strings.Contains(strings.ToLower(exported), marker) {
 			t.Errorf("an export: %s", exported)

@@ -127,6 +127,11 @@ func TestReload(t *testing.T) {
 		logged("GATHERKIT_LOG_LEVEL_FILE must be one of")
 
 		write("LOG_LEVEL", "info")
+		write("SMTP", "smtp://")
+		hangUp()
+		logged(`"error":"GATHERKIT_SMTP_FILE: it must be`)
+
+		write("SMTP", m.server.As("app", "open%20sesame"))
 		hangUp()
 		m.next("ada@example.com")
 		logged(`"log_level":"info"`)
@@ -138,7 +143,7 @@ func TestReload(t *testing.T) {
 
 		write("SUBMIT_RATE", "1")
 		hangUp()
-		logged(`"msg":"settings have changed that apply only after a restart","settings":["--submit-rate"]`)
+		logged(`"msg":"settings have changed that apply only after a restart","settings":["GATHERKIT_SUBMIT_RATE_FILE"]`)
 		write("LOG_LEVEL", "error")
 		hangUp()
 		logged(`"level":"ERROR","msg":"reloaded the settings","log_level":"error"`)
@@ -175,7 +180,7 @@ func TestReload(t *testing.T) {
 		u.RawQuery = more.Encode()
 		write("DATABASE", u.String())
 		hangUp()
-		logged(`"msg":"settings have changed that apply only after a restart","settings":["--database","--submit-rate"]`)
+		logged(`"settings":["GATHERKIT_DATABASE_FILE","GATHERKIT_SUBMIT_RATE_FILE"]`)
 		m.process.Stop(t)
 	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"strings"
 
@@ -57,7 +56,7 @@ func (c *copyCommand) Validate() error {
 func (c *copyCommand) Run(p *program) error {
 	source := storeAt(c.From)
 	return p.withExisting(source, func(from *store.Store) error {
-		log := slog.New(slog.NewTextHandler(p.stderr, nil))
+		log := p.log()
 		unlock, err := lockFolder(source, log)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func (c *demoCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := config.NewLog(p.stderr, "text", slog.LevelWarn)
 	at := config.Store{Data: folder}
 	secret := rand.Text()
 	address := c.Listen

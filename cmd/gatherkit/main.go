@@ -127,6 +127,9 @@ func (p *program) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stdout, format, args...)
 }
 
+// log returns the log of a command that is not a service.
+func (p *program) log() *slog.Logger { return config.NewLog(p.stderr, "text", slog.LevelInfo) }
+
 // open opens the store. The functions in change adjust its options.
 func (p *program) open(at config.Store, log *slog.Logger, change ...func(*store.Options)) (*store.Store, error) {
 	o := store.Options{
@@ -151,7 +154,7 @@ func (p *program) withExisting(at config.Store, fn func(*store.Store) error) err
 
 // with opens the store, calls fn and closes the store.
 func (p *program) with(at config.Store, fn func(*store.Store) error, change ...func(*store.Options)) error {
-	s, err := p.open(at, slog.New(slog.NewTextHandler(p.stderr, nil)), change...)
+	s, err := p.open(at, p.log(), change...)
 	if err != nil {
 		return err
 	}

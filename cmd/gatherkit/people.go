@@ -119,6 +119,9 @@ func (c *peopleExportCommand) Run(p *program) error {
 			return err
 		}
 		found.Mentions = []feedback.PersonMention{} // they are about others, too
+		if files == nil && slices.ContainsFunc(found.Requests, func(r feedback.Request) bool { return len(r.Attachments) > 0 }) {
+			return errors.New("the person attached files; name their place with --uploads")
+		}
 		var done copies
 		err = folder.write(func(part string) error {
 			text, err := json.MarshalIndent(found, "", "  ")

@@ -62,7 +62,7 @@ func (r *reloader) reload() error {
 	server := mail.Server{}
 	if r.mails != nil && next.SMTP != "" {
 		if server, err = mail.ParseServer(next.SMTP); err != nil {
-			return fmt.Errorf("--smtp: %w", err)
+			return fmt.Errorf("GATHERKIT_SMTP_FILE: %w", err)
 		}
 	}
 	if next.Database != r.current.Database {
@@ -70,7 +70,7 @@ func (r *reloader) reload() error {
 		case err == nil:
 			r.current.Database = next.Database
 		case !errors.Is(err, database.ErrOtherDatabase):
-			return fmt.Errorf("--database: %w", err)
+			return fmt.Errorf("GATHERKIT_DATABASE_FILE: %w", err)
 		}
 	}
 	if r.mails != nil && next.SMTP != "" {
@@ -88,8 +88,8 @@ func (r *reloader) reload() error {
 	return nil
 }
 
-// differing returns the flags of settings that differ.
-func differing(a, b config.Serve) (flags []string) {
+// differing returns the variables of settings that differ, which are those with _FILE: nothing else can change.
+func differing(a, b config.Serve) (variables []string) {
 	of := func(c *config.Serve) map[string]any {
 		values := map[string]any{}
 		parser, err := kong.New(c, config.Options()...)
@@ -97,16 +97,18 @@ func differing(a, b config.Serve) (flags []string) {
 			panic(err) // a struct tag of the settings is invalid
 		}
 		for _, flag := range parser.Model.Flags {
-			values["--"+flag.Name] = flag.Target.Interface()
+			if len(flag.Envs) > 0 {
+				values[flag.Envs[0]+"_FILE"] = flag.Target.Interface()
+			}
 		}
 		return values
 	}
 	before := of(&a)
-	for flag, value := range of(&b) {
-		if !reflect.DeepEqual(before[flag], value) { // a database does not print all of its URL
-			flags = append(flags, flag)
+	for variable, value := range of(&b) {
+		if !reflect.DeepEqual(before[variable], value) { // a database does not print all of its URL
+			variables = append(variables, variable)
 		}
 	}
-	slices.Sort(flags)
-	return flags
+	slices.Sort(variables)
+	return variables
 }

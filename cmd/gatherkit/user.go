@@ -194,7 +194,11 @@ func (n namedUser) find(p *program, s *store.Store) (account feedback.Account, u
 	}
 	switch found {
 	case 0:
-		return account, user, fmt.Errorf("no user has the e-mail address %s; run gatherkit user list to see all users", n.Email)
+		of := ""
+		if n.Account != "" {
+			of = fmt.Sprintf(" of the account %q", account.Name)
+		}
+		return account, user, fmt.Errorf("no user%s has the e-mail address %s; run gatherkit user list to see all users", of, n.Email)
 	case 1:
 		return account, user, nil
 	}

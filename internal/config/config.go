@@ -68,15 +68,20 @@ func (s *Serve) Level() (level slog.Level) {
 	return level
 }
 
-// Log returns a logger that writes to w in the format that is set. Its times are in UTC.
+// Log returns a logger that writes to w in the format that is set.
 func (s *Serve) Log(w io.Writer, level slog.Leveler) *slog.Logger {
+	return NewLog(w, s.LogFormat, level)
+}
+
+// NewLog returns a logger that writes to w in a format, json or text. Its times are in UTC.
+func NewLog(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey && len(groups) == 0 {
 			a.Value = slog.TimeValue(a.Value.Time().UTC())
 		}
 		return a
 	}}
-	if s.LogFormat == "text" {
+	if format == "text" {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))

@@ -26,7 +26,9 @@ func (db *DB) Backup(ctx context.Context, folder string) error {
 	if err := makeFile(file); err != nil { // SQLite fills an empty file
 		return err
 	}
-	if err := db.copyTo(ctx, file); err != nil {
+	if err := db.copyTo(ctx, file); isFull(err) {
+		return diskFull(folder, err)
+	} else if err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	if err := checkFile(ctx, file); err != nil {

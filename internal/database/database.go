@@ -95,7 +95,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		db.reader = db.writer
 		for _, check := range []func(context.Context, *sql.DB) error{checkSession, checkEncoding} {
 			if err := check(ctx, db.writer); err != nil {
-				return nil, errors.Join(err, db.Close())
+				return nil, errors.Join(db.Explain(err), db.Close())
 			}
 		}
 	} else {

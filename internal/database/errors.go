@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"crypto/x509"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -96,8 +97,8 @@ func ReadOnly(err error) bool {
 // errDamaged is what the check of a SQLite database has found.
 var errDamaged = errors.New("the check failed")
 
-// Explain adds to an error what an operator can do about it, if the cause is the database's file or
-// its owner.
+// Explain adds to an error what an operator can do about it, if the cause is the database's file, its owner or its
+// certificate.
 func (db *DB) Explain(err error) error {
 	var lite *sqlite.Error
 	var pg *pgconn.PgError
@@ -106,13 +107,27 @@ func (db *DB) Explain(err error) error {
 		path, pathErr := databasePath(db.folder)
 		return errors.Join(fmt.Errorf("%s is damaged or is not a database; restore the latest backup as in docs/operating.md,"+
 			" and check it with gatherkit verify: %w", path, err), pathErr)
-	case errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk of %s is full: %w", db.folder, err)
+	case isFull(err):
+		return diskFull(db.folder, err)
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return fmt.Errorf("this machine does not know the authority that has signed PostgreSQL's certificate;"+
+			" add sslrootcert with the path of the authority's certificate to the URL: %w", err)
 	case errors.As(err, &pg) && pg.Code == "42501":
 		return fmt.Errorf("the user in the URL must own the database and its tables;"+
 			" run ALTER DATABASE … OWNER TO …, or restore the backup as that user with --no-owner: %w", err)
 	}
 	return err
+}
+
+// isFull reports whether err says that SQLite has no space to write.
+func isFull(err error) bool {
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && lite.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
+// diskFull says which disk is full. It hides err, so that nobody explains it as an error of another database.
+func diskFull(folder string, err error) error {
+	return fmt.Errorf("the disk of %s is full: %v", folder, err) //nolint:errorlint // see above
 }
 
 // undoesGroup reports whether SQLite may have rolled back more than the

@@ -56,7 +56,7 @@ func (s *Sender) body(id feedback.ID, l letter) ([]byte, error) {
 	m.FromMailAddress(&netmail.Address{Name: l.name, Address: s.server.Load().From})
 	m.ToMailAddress(&netmail.Address{Address: feedback.EmailWithDNSName(l.recipient)})
 	m.Subject(l.message.Subject)
-	m.SetDateWithValue(s.now())
+	m.SetDateWithValue(s.now().UTC())
 	m.SetMessageIDWithValue(id.String() + "@" + s.home.Hostname())
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic answers
 	if l.stop != "" {

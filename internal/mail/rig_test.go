@@ -44,7 +44,11 @@ type rig struct {
 func newRig(t *testing.T, at storetest.Place, change ...func(*store.Options)) *rig {
 	t.Helper()
 	unlimited := quota.Changes{quota.Mails: new(int64(quota.None)), quota.Verified: new(int64(quota.None))}
-	change = append(change, func(o *store.Options) { o.Quotas = quota.Defaults.With(unlimited) })
+	change = append(change, func(o *store.Options) {
+		o.Quotas = quota.Defaults.With(unlimited)
+		clock := o.Now
+		o.Now = func() time.Time { return clock().In(time.FixedZone("", 9*60*60)) } // the machine's zone
+	})
 	r := &rig{Rig: storetest.NewRig(t, at, change...), server: mailtest.New(t)}
 	r.account = r.NewAccount("Acme")
 	r.app = r.NewApp(r.account)

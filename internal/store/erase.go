@@ -516,6 +516,9 @@ func (c *personChange) submitter(ctx context.Context, tx *sql.Tx, r feedback.Req
 	if err := mail.RemoveRequests(ctx, tx, c.accountID, ids); err != nil {
 		return err
 	}
+	if _, err := c.s.Readers.EndLinks(ctx, tx, c.accountID, r.ID); err != nil { // the team's, which the person may have
+		return err
+	}
 	root, err := c.rootOf(ctx, tx, r)
 	if err != nil {
 		return err

@@ -146,6 +146,8 @@ func traceable(t *testing.T, at storetest.Place, change ...func(*store.Options))
 	k.vote(k.other.ID, verified, nil)
 	k.talk(unverified)
 	hearsBack(r, readers.Person{App: k.app, Reader: reader}, k.own.ID)
+	_, err = r.StatusLink(ctx, k.account.ID, k.other.ID, *k.by.ID)
+	k.must(err)
 
 	k.must(r.Block(ctx, k.account.ID, k.app.ID, k.by, unverified))
 	k.must(r.Block(ctx, k.account.ID, k.app.ID, k.by, verified))
@@ -353,6 +355,11 @@ func (k *known) leavesNothing(deleted bool) {
 			if n := k.Count(table+" WHERE reader = $1", reader); n > 0 {
 				k.T.Errorf("%s still has %d rows of a browser of the person", table, n)
 			}
+		}
+	}
+	for id, want := range map[feedback.ID]int{k.own.ID: 0, k.other.ID: 1} {
+		if n := k.Count("status_links WHERE account_id = $1 AND request_id = $2", k.account.ID, id); n != want {
+			k.T.Errorf("%s has %d links of the team, want %d", id, n, want)
 		}
 	}
 	if n := k.Count("requests WHERE account_id = $1 AND notify IS NOT NULL", k.account.ID); n > 0 {

@@ -138,8 +138,8 @@ export function start(options: BootOptions, base: string, emit: Emit): App {
   }
 
   /**
-   * What the tabs tell each other about ideas. A page without ideas has no channel,
-   * because a channel can keep the page out of the back/forward cache.
+   * What the tabs tell each other about ideas. It opens when the page needs it, because a
+   * channel can keep the page out of the back/forward cache.
    */
   function tabs(): BroadcastChannel {
     if (!channel) {
