@@ -128,9 +128,8 @@ test('an idea is sent on the next visit if its tab is closed while sending', asy
   assert.deepEqual(await titles(app), ['Closed too early'])
 })
 
-test('several tabs send each idea once', async (t) => {
-  const { app, relay, context, visit } = await shop(t)
-  const tabs = [await visit('/'), await visit('/'), await visit('/')]
+// offlineTabs cuts the network, and writes an idea in each tab.
+async function offlineTabs(context, tabs) {
   for (const tab of tabs) await widget(tab).launcher.waitFor()
   await context.setOffline(true)
   for (const [i, tab] of tabs.entries()) {
@@ -139,6 +138,12 @@ test('several tabs send each idea once', async (t) => {
     await w.submit(`Tab ${i}`)
     await w.waiting.waitFor()
   }
+  return tabs
+}
+
+test('several tabs send each idea once', async (t) => {
+  const { app, relay, context, visit } = await shop(t)
+  const tabs = await offlineTabs(context, [await visit('/'), await visit('/'), await visit('/')])
   relay.wait = 100
   await context.setOffline(false)
   for (const tab of tabs) await widget(tab).sent.waitFor()
@@ -150,15 +155,7 @@ test('several tabs send each idea once', async (t) => {
 
 test('a tab whose scripts do not load hears that another tab sent its idea', async (t) => {
   const { app, context, visit } = await shop(t)
-  const tabs = [await visit('/'), await visit('/')]
-  for (const tab of tabs) await widget(tab).launcher.waitFor()
-  await context.setOffline(true)
-  for (const [i, tab] of tabs.entries()) {
-    const w = widget(tab)
-    await w.open()
-    await w.submit(`Tab ${i}`)
-    await w.waiting.waitFor()
-  }
+  const tabs = await offlineTabs(context, [await visit('/'), await visit('/')])
   await tabs[1].route('**/widget/extras.js*', (route) => route.abort())
   await context.setOffline(false)
   for (const tab of tabs) await widget(tab).sent.waitFor()

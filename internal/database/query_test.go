@@ -1,10 +1,35 @@
 package database
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
 )
+
+// TestEach: rows are visited in their order, until one returns an error. No result is then half of the rows.
+func TestEach(t *testing.T) {
+	const query = "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3"
+	db, ctx, damaged := openForTest(t), context.Background(), errors.New("damaged")
+	for last, want := range map[int]error{2: damaged, 3: damaged, 4: nil} {
+		n := 0
+		scan := func(r Row) (i int, err error) {
+			n++
+			if err = r.Scan(&i); i == last {
+				err = damaged
+			}
+			return i, err
+		}
+		err := Each(ctx, db.Reader(), func(r Row) error { _, err := scan(r); return err }, query)
+		if !errors.Is(err, want) || n != min(last, 3) {
+			t.Errorf("until %d: %d rows, %v", last, n, err)
+		}
+		if list, err := All(ctx, db.Reader(), scan, query); !errors.Is(err, want) || err != nil && list != nil || err == nil && len(list) != 3 {
+			t.Errorf("all until %d: %v, %v", last, list, err)
+		}
+	}
+}
 
 // TestPadded: a list gets the length of the next power of two, and the values that it had.
 func TestPadded(t *testing.T) {
