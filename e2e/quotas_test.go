@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,6 +53,14 @@ verified  0     100 (default)
 			t.Errorf("the audit log %+v has no %q", entries, logged)
 		}
 
+		near := func(args ...string) string {
+			return program.Succeed(t, append(append([]string{"account", "quota"}, args...), program.At(place)...)...)
+		}
+		used := regexp.MustCompile(`^QUOTA  USED  MOST         ACCOUNT\napps   2     2 \(default\)  Acme \([0-9a-f-]{36}\)\n$`)
+		if got := near("--quotas=apps=2"); !used.MatchString(got) {
+			t.Errorf("account quota prints:\n%s", got)
+		}
+
 		for want, args := range map[string][]string{
 			`there is no account called "Acne"; run gatherkit account list to see all accounts`: append(
 				[]string{"account", "quota", "Acne", "files=1"}, program.At(place)...),
@@ -66,6 +75,12 @@ verified  0     100 (default)
 		want := strings.NewReplacer(
 			"requests  0     3\n", "requests  3     none (default)\n", "apps      1     2 (", "apps      2     1000 (").Replace(raised)
 		if got := program.Succeed(t, quota("requests=default")...); got != want {
+			t.Errorf("account quota prints:\n%s", got)
+		}
+		if got := near("--quotas=requests=3"); !strings.Contains(got, "\nrequests  3     3 (default)  Acme (") {
+			t.Errorf("account quota prints:\n%s", got)
+		}
+		if got := near("--quotas=requests=4"); got != "No account uses 80 % of a quota.\n" {
 			t.Errorf("account quota prints:\n%s", got)
 		}
 	})

@@ -144,5 +144,14 @@ func TestSuspend(t *testing.T) {
 			audit.Entries[1].Summary != "An operator suspended the account." {
 			t.Errorf("the audit log has %+v", audit.Entries)
 		}
+
+		command("account", "suspend", "Acme")
+		if out := command("user", "list"); strings.Count(out, ") (suspended)\n") != 1 {
+			t.Errorf("user list: %q", out)
+		}
+		out := command("user", "link", "--email=bob@example.com", "--public-url=https://f.example")
+		if !strings.HasSuffix(out, "\nThe account is suspended. The link works once you run gatherkit account resume.\n") {
+			t.Errorf("user link: %q", out)
+		}
 	})
 }

@@ -174,8 +174,8 @@ with sqlite3.connect("/var/lib/gatherkit/gatherkit.db") as database:
 '`)
 	refused := m.start(t, unit)
 	<-refused.exited
-	want := regexp.MustCompile(`the database has schema 999 but this program knows \d+; start a newer version of gatherkit, ` +
-		`or restore the backup from before the upgrade\n$`)
+	want := regexp.MustCompile(`the database in /var/lib/gatherkit has schema 999 but this program knows \d+; ` +
+		`start a newer version of gatherkit, or restore the backup from before the upgrade\n$`)
 	if refused.cmd.ProcessState.ExitCode() != 1 || !want.MatchString(refused.output.String()) {
 		t.Errorf("on a newer schema, the service says %s", refused.output.Tail())
 	}

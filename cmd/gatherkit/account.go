@@ -25,7 +25,7 @@ type accountCommand struct {
 	Show    accountShowCommand    `cmd:"" help:"Show an account with its users and apps."`
 	Create  accountCreateCommand  `cmd:"" help:"Create one account or many, and print links that invite their owners."`
 	Rename  accountRenameCommand  `cmd:"" help:"Rename an account."`
-	Quota   accountQuotaCommand   `cmd:"" help:"Show how much an account may use and uses, or change that."`
+	Quota   accountQuotaCommand   `cmd:"" help:"Show how much an account may use and uses, or change that, or list accounts near a quota."`
 	Suspend accountSuspendCommand `cmd:"" help:"Turn off the logins, keys, tokens, pages, mail and webhooks of an account. Nothing is deleted."`
 	Resume  accountResumeCommand  `cmd:"" help:"Turn a suspended account on again."`
 	Export  accountExportCommand  `cmd:"" help:"Write an account to a folder, as an installation with only this account."`
@@ -66,7 +66,7 @@ func named(err error, name string) error {
 
 type accountListCommand struct {
 	config.Store `embed:""`
-	Sort         string `help:"Order of the accounts: ${enum}." enum:"created,name,requests,files,calls,last-change" default:"created"`
+	Sort         string `help:"Order of the accounts: ${enum}." enum:"created,name,requests,files,calls,seconds,mails,last-change" default:"created"`
 	JSON         bool   `name:"json" help:"Print one JSON object per account and line."`
 }
 
@@ -77,6 +77,8 @@ var accountOrders = map[string]func(a, b store.AccountSize) int{
 	"requests":    func(a, b store.AccountSize) int { return cmp.Compare(b.Requests, a.Requests) },
 	"files":       func(a, b store.AccountSize) int { return cmp.Compare(b.FileBytes, a.FileBytes) },
 	"calls":       func(a, b store.AccountSize) int { return cmp.Compare(b.Calls, a.Calls) },
+	"seconds":     func(a, b store.AccountSize) int { return cmp.Compare(b.Seconds, a.Seconds) },
+	"mails":       func(a, b store.AccountSize) int { return cmp.Compare(b.Mails, a.Mails) },
 	"last-change": func(a, b store.AccountSize) int { return cmp.Compare(b.LastChange, a.LastChange) },
 }
 
@@ -96,15 +98,15 @@ func (c *accountListCommand) Run(p *program) error {
 			return nil
 		}
 		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KIB\tCALLS\tLAST USE\tLAST CHANGE\tNAME")
+		_, _ = fmt.Fprintln(w, "ID\tUSERS\tAPPS\tREQUESTS\tFILES\tFILES KIB\tCALLS\tSECONDS\tMAILS\tLAST USE\tLAST CHANGE\tNAME")
 		for _, a := range accounts {
 			suspended := ""
 			if a.SuspendedAt != nil {
 				suspended = " (suspended)"
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s%s\n",
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t%d\t%s\t%s\t%s%s\n",
 				a.ID, a.Users, a.Apps, a.Requests, a.Files, (a.FileBytes+1023)/1024,
-				a.Calls, lastUse(a), inUTC(a.LastChange), printable(a.Name), suspended)
+				a.Calls, a.Seconds, a.Mails, lastUse(a), inUTC(a.LastChange), printable(a.Name), suspended)
 		}
 		return w.Flush()
 	})
@@ -146,7 +148,7 @@ func (c *accountShowCommand) Run(p *program) error {
 		if a.SuspendedAt != nil {
 			p.printf("Suspended: %s\n", inUTC(*a.SuspendedAt))
 		}
-		p.printf("Last use: %s\nCalls in 30 days: %d\n", lastUse(a), a.Calls)
+		p.printf("Last use: %s\nIn 30 days: %d calls that took %.1f seconds, %d mails\n", lastUse(a), a.Calls, a.Seconds, a.Mails)
 		p.printf("Requests: %d\nFiles: %d (%d bytes)\nUsers:\n", a.Requests, a.Files, a.FileBytes)
 		if err := p.printUsers(s, account); err != nil {
 			return err
@@ -330,17 +332,20 @@ func (c *accountRenameCommand) Run(p *program) error {
 type accountQuotaCommand struct {
 	config.Store `embed:""`
 	Quotas       config.Quotas `help:"Quotas of accounts for which this command sets no others, as in serve." env:"GATHERKIT_QUOTAS" placeholder:"QUOTA=MOST,…"`
-	Account      string        `arg:"" help:"Name or id of the account." placeholder:"ACCOUNT"`
+	Account      string        `arg:"" optional:"" help:"Name or id of the account. Without it, all quotas are shown of which an account uses 80 % or more." placeholder:"ACCOUNT"`
 	Changes      []string      `arg:"" optional:"" help:"Quotas to change, such as requests=1000 files=10GB members=none webhooks=default." placeholder:"QUOTA=MOST"`
 }
 
-// Run changes the quotas, and shows all of them.
+// Run changes the quotas of an account and shows all of them, or shows those that are nearly used.
 func (c *accountQuotaCommand) Run(p *program) error {
 	changes, err := quota.Parse(c.Changes)
 	if err != nil {
 		return err
 	}
 	return p.with(c.Store, func(s *store.Store) error {
+		if c.Account == "" {
+			return printNear(p, s)
+		}
 		account, err := p.findAccount(s, c.Account)
 		if err != nil {
 			return err
@@ -355,17 +360,52 @@ func (c *accountQuotaCommand) Run(p *program) error {
 		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(w, "QUOTA\tUSED\tMOST")
 		for _, q := range quotas {
-			most, origin := int64(quota.None), " (default)"
-			if q.Most != nil {
-				most = *q.Most
-			}
-			if q.Own {
-				origin = ""
-			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s%s\n", q.Name, quota.Format(q.Name, q.Used), quota.Format(q.Name, most), origin)
+			_, _ = fmt.Fprintln(w, quotaLine(q))
 		}
 		return w.Flush()
 	}, func(o *store.Options) { o.Existing, o.Quotas = true, quota.Limits(c.Quotas) })
+}
+
+// printNear prints the quotas of which an account uses 80 % or more.
+func printNear(p *program, s *store.Store) error {
+	accounts, err := s.Team.Accounts(p.ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	found := false
+	for _, account := range accounts {
+		quotas, err := s.UsedQuotas(p.ctx, account.ID)
+		if err != nil {
+			return err
+		}
+		for _, q := range quotas {
+			if !q.Near() {
+				continue
+			}
+			if !found {
+				_, _ = fmt.Fprintln(w, "QUOTA\tUSED\tMOST\tACCOUNT")
+				found = true
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%s (%s)\n", quotaLine(q), printable(account.Name), account.ID)
+		}
+	}
+	if !found {
+		p.printf("No account uses 80 %% of a quota.\n")
+	}
+	return w.Flush()
+}
+
+// quotaLine returns the columns of a quota in a table.
+func quotaLine(q store.UsedQuota) string {
+	most, origin := int64(quota.None), " (default)"
+	if q.Most != nil {
+		most = *q.Most
+	}
+	if q.Own {
+		origin = ""
+	}
+	return fmt.Sprintf("%s\t%s\t%s%s", q.Name, quota.Format(q.Name, q.Used), quota.Format(q.Name, most), origin)
 }
 
 type accountSuspendCommand struct {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -141,8 +142,12 @@ func (c *userListCommand) Run(p *program) error {
 			p.printf("There are no users yet; add one with gatherkit user add.\n")
 		}
 		for _, account := range accounts {
-			p.printf("%s (%s)\n", printable(account.Name), account.ID)
-			if err := p.printUsers(s, account); err != nil {
+			suspended := ""
+			if account.Suspended {
+				suspended = " (suspended)"
+			}
+			p.printf("%s (%s)%s\n", printable(account.Name), account.ID, suspended)
+			if err := p.printUsers(s, account.Account); err != nil {
 				return err
 			}
 		}
@@ -169,15 +174,16 @@ type namedUser struct {
 }
 
 // find returns the user and their account.
-func (n namedUser) find(p *program, s *store.Store) (account feedback.Account, user feedback.Member, err error) {
-	var accounts []feedback.Account
-	if n.Account == "" {
-		accounts, err = s.Team.Accounts(p.ctx)
-	} else if account, err = p.findAccount(s, n.Account); err == nil {
-		accounts = []feedback.Account{account}
-	}
+func (n namedUser) find(p *program, s *store.Store) (account team.KnownAccount, user feedback.Member, err error) {
+	accounts, err := s.Team.Accounts(p.ctx)
 	if err != nil {
 		return account, user, err
+	}
+	if n.Account != "" {
+		if account.Account, err = p.findAccount(s, n.Account); err != nil {
+			return account, user, err
+		}
+		accounts = slices.DeleteFunc(accounts, func(a team.KnownAccount) bool { return a.ID != account.ID })
 	}
 	found := 0
 	for _, one := range accounts {
@@ -220,7 +226,7 @@ func (c *userRoleCommand) Run(p *program) error {
 		}
 		role := feedback.Role(c.Role)
 		user, err = s.Team.Change(p.ctx, account.ID, feedback.Command(), user.ID, nil, &role)
-		if err := keepsOwner(err, account); err != nil {
+		if err := keepsOwner(err, account.Account); err != nil {
 			return err
 		}
 		p.printf("%s (%s) in the account %q has the role %s.\n", printable(user.Name), printable(user.Email), account.Name, user.Role)
@@ -248,7 +254,7 @@ func (c *userRemoveCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if err := keepsOwner(s.RemoveUser(p.ctx, account.ID, feedback.Command(), user.ID), account); err != nil {
+		if err := keepsOwner(s.RemoveUser(p.ctx, account.ID, feedback.Command(), user.ID), account.Account); err != nil {
 			return err
 		}
 		p.printf("Removed %s (%s) from the account %q. All sessions and tokens of the user were ended.\n",
@@ -288,6 +294,9 @@ func (c *userLinkCommand) Run(p *program) error {
 		}
 		p.printf("%s for %s in the account %q, which works once until %s: %s\n", what, printable(user.Email), account.Name,
 			inUTC(link.Expires), c.PublicURL.String()+link.Path())
+		if account.Suspended {
+			p.printf("The account is suspended. The link works once you run gatherkit account resume.\n")
+		}
 		return nil
 	})
 }

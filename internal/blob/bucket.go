@@ -3,6 +3,7 @@ package blob
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -141,7 +142,7 @@ func (b *bucket) write(ctx context.Context, key string, from io.Reader, size int
 	_, err := b.client.PutObject(ctx, b.name, key, from, size, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", SendContentMd5: again, DisableMultipart: size >= 0, PartSize: partSize,
 	})
-	return err
+	return explained(err)
 }
 
 func (b *bucket) open(ctx context.Context, key string) (io.ReadSeekCloser, int64, error) {
@@ -151,18 +152,18 @@ func (b *bucket) open(ctx context.Context, key string) (io.ReadSeekCloser, int64
 	}
 	info, err := object.Stat()
 	if err != nil {
-		return nil, 0, errors.Join(orNoKey(err), object.Close())
+		return nil, 0, errors.Join(explained(err), object.Close())
 	}
 	return object, info.Size, nil
 }
 
 func (b *bucket) size(ctx context.Context, key string) (int64, error) {
 	info, err := b.client.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
-	return info.Size, orNoKey(err)
+	return info.Size, explained(err)
 }
 
 func (b *bucket) remove(ctx context.Context, key string) error {
-	if err := orNoKey(b.client.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{})); !errors.Is(err, ErrNotFound) {
+	if err := explained(b.client.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{})); !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	return nil
@@ -179,10 +180,15 @@ func (b *bucket) target(ctx context.Context, key string, size int64, life time.D
 	return u.String(), nil
 }
 
-// orNoKey returns ErrNotFound if err means that an object does not exist, and otherwise err.
-func orNoKey(err error) error {
-	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
+// explained returns ErrNotFound if err means that an object does not exist, and adds to an error about the certificate
+// what an operator can do.
+func explained(err error) error {
+	switch {
+	case minio.ToErrorResponse(err).Code == minio.NoSuchKey:
 		return ErrNotFound
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return fmt.Errorf("this machine does not know the authority that has signed the certificate of S3;"+
+			" add it as docs/operating.md says under Certificates: %w", err)
 	}
 	return err
 }

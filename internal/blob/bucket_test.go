@@ -87,6 +87,22 @@ func target(t *testing.T, place string) string {
 	return u.Scheme + "://" + u.Host + before + " " + strings.Split(query.Get("X-Amz-Credential"), "/")[2]
 }
 
+// TestUnknownAuthority: the error says what an operator can do.
+func TestUnknownAuthority(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	s := opened(t, "s3://bucket?endpoint="+url.QueryEscape(server.URL))
+	_, reading := s.Open(t.Context(), newID(1))
+	writing := s.Receive(t.Context(), newID(1), strings.NewReader("text"), 4)
+	for _, err := range []error{reading, writing, s.Remove(t.Context(), newID(1))} {
+		if err == nil || !strings.Contains(err.Error(), "add it as docs/operating.md says under Certificates: ") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // TestTarget: the URL takes only a file of the announced size, and only with PUT.
 func TestTarget(t *testing.T) {
 	s3 := startS3(t)

@@ -278,6 +278,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"serve"}, `--public-url: must be a URL (from envar GATHERKIT_PUBLIC_URL="x")`, "GATHERKIT_PUBLIC_URL must be a URL"},
 		{[]string{"serve"}, "--database: cannot read the file in GATHERKIT_SMTP_FILE: x", "cannot read the file in GATHERKIT_SMTP_FILE: x"},
 		{[]string{"user"}, "user add: --role must be one of", "--role must be one of"},
+		{[]string{"user"}, `--role must be one of "viewer","owner","" but got "king"`, `--role must be one of "viewer","owner" but got "king"`},
 		{[]string{"x"}, "unexpected argument x", "unexpected argument x"},
 	} {
 		if got := config.Explain(parser.Model, test.args, errors.New(test.text)); got != test.want {

@@ -63,6 +63,7 @@ var (
 func Explain(model *kong.Application, args []string, err error) string {
 	text := summary.ReplaceAllString(envar.ReplaceAllString(err.Error(), ""), "$1 $2")
 	text = fileError.ReplaceAllString(text, "$1")
+	text = strings.Replace(text, `,"" but got`, " but got", 1) // nobody writes the empty value of an optional flag
 	sources := map[string]string{}
 	_ = kong.Visit(model, func(node kong.Visitable, next kong.Next) error { // this visitor never fails
 		if flag, ok := node.(*kong.Flag); ok && len(flag.Envs) > 0 && !given(flag, args) {

@@ -48,6 +48,7 @@ type DB struct {
 	dialect dialect
 	url     string // of PostgreSQL
 	folder  string // of the SQLite file
+	place   string // says which database it is
 	log     *slog.Logger
 	fatal   func(error)
 	observe func(time.Duration)
@@ -82,7 +83,7 @@ var ErrNoDatabase = errors.New("there is no database of Gatherkit")
 // Open opens the database, creating the SQLite file when there is none, and applies
 // the migrations that are missing. It returns ErrNoDatabase if the database should exist and does not.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	db := &DB{url: o.URL, folder: o.Folder, log: o.Log, fatal: o.Fatal, observe: o.ObserveWrite}
+	db := &DB{url: o.URL, folder: o.Folder, place: "in " + o.Folder, log: o.Log, fatal: o.Fatal, observe: o.ObserveWrite}
 	if db.observe == nil {
 		db.observe = func(time.Duration) {}
 	}

@@ -134,6 +134,7 @@ func (db *DB) openPostgres() error {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "gatherkit"
 	}
+	db.place = config.Database + " on " + config.Host
 	db.link = newLink(config, db.log)
 	config.DialFunc = db.link.dial
 	open := func(conns int, more string) *sql.DB {

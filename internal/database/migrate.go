@@ -170,8 +170,8 @@ func (db *DB) migrateNext(
 	case err != nil:
 		return false, err
 	case version > len(names):
-		return false, fmt.Errorf("the database has schema %d but this program knows %d; "+
-			"start a newer version of gatherkit, or restore the backup from before the upgrade", version, len(names))
+		return false, fmt.Errorf("the database %s has schema %d but this program knows %d; "+
+			"start a newer version of gatherkit, or restore the backup from before the upgrade", db.place, version, len(names))
 	case version < len(names):
 		text, readErr := fs.ReadFile(o.Migrations, names[version])
 		if readErr != nil {

@@ -68,33 +68,36 @@ type AccountSize struct {
 	Requests   int64         `json:"requests"` // also in the bin and in quarantine
 	Files      int64         `json:"files"`
 	FileBytes  int64         `json:"file_bytes"`
-	Calls      int64         `json:"calls"`       // in the last 30 days
-	LastChange feedback.Time `json:"last_change"` // the time of the latest entry in the log of changes
+	Calls      int64         `json:"calls"`        // in the last 30 days
+	Seconds    float64       `json:"call_seconds"` // how long these calls took
+	Mails      int64         `json:"mails"`        // in the last 30 days
+	LastChange feedback.Time `json:"last_change"`  // the time of the latest entry in the log of changes
 	// LastUse is the time of the latest call or mail in the last 400 days, or nil if there was none.
 	LastUse *feedback.Time `json:"last_use"`
 	// SuspendedAt is when the operator has suspended the account, or nil.
 	SuspendedAt *feedback.Time `json:"suspended_at"`
 }
 
-// callDays are the days whose calls an AccountSize has.
-const callDays = 30
+// usedDays are the days whose calls and mails an AccountSize has.
+const usedDays = 30
 
 // AccountSizes returns all accounts with their sizes, oldest first, for the operator. It reads all users, apps,
 // counters, files and days of usage.
 func (s *Store) AccountSizes(ctx context.Context) ([]AccountSize, error) {
-	return database.All(ctx, s.db.Reader(), scanAccountSize, fmt.Sprintf(accountSizes, ""), feedback.DayOf(s.now())-callDays)
+	return database.All(ctx, s.db.Reader(), scanAccountSize, fmt.Sprintf(accountSizes, ""), feedback.DayOf(s.now())-usedDays)
 }
 
 // AccountSize returns an account with its sizes, for the operator. It reads the users, apps, counters, files
 // and days of usage of the account.
 func (s *Store) AccountSize(ctx context.Context, accountID feedback.ID) (AccountSize, error) {
 	return scanAccountSize(s.db.Reader().QueryRowContext(ctx, fmt.Sprintf(accountSizes, "AND account_id = $2"),
-		feedback.DayOf(s.now())-callDays, accountID))
+		feedback.DayOf(s.now())-usedDays, accountID))
 }
 
 // accountSizes selects accounts. %s is the place of a condition.
 const accountSizes = `SELECT a.account_id, a.name, a.created_at, COALESCE(u.n, 0), COALESCE(p.n, 0), COALESCE(c.n, 0),
-	COALESCE(f.n, 0), COALESCE(f.bytes, 0), COALESCE(d.calls, 0), COALESCE(l.at, a.created_at), d.last_at, a.suspended_at
+	COALESCE(f.n, 0), COALESCE(f.bytes, 0), COALESCE(d.calls, 0), COALESCE(d.busy_us, 0), COALESCE(d.mails, 0),
+	COALESCE(l.at, a.created_at), d.last_at, a.suspended_at
 	FROM (SELECT account_id, name, created_at, suspended_at FROM accounts WHERE TRUE %[1]s) a
 	LEFT JOIN (SELECT account_id, COUNT(*) AS n FROM users WHERE TRUE %[1]s GROUP BY account_id) u ON u.account_id = a.account_id
 	LEFT JOIN (SELECT account_id, COUNT(*) AS n FROM apps WHERE deleted_at IS NULL %[1]s GROUP BY account_id) p
@@ -103,15 +106,19 @@ const accountSizes = `SELECT a.account_id, a.name, a.created_at, COALESCE(u.n, 0
 		ON c.account_id = a.account_id
 	LEFT JOIN (SELECT account_id, COUNT(*) AS n, CAST(SUM(size) AS BIGINT) AS bytes FROM uploads WHERE request_id IS NOT NULL %[1]s
 		GROUP BY account_id) f ON f.account_id = a.account_id
-	LEFT JOIN (SELECT account_id, CAST(SUM(CASE WHEN day > $1 THEN calls ELSE 0 END) AS BIGINT) AS calls, MAX(last_at) AS last_at
+	LEFT JOIN (SELECT account_id, MAX(last_at) AS last_at, CAST(SUM(CASE WHEN day > $1 THEN calls ELSE 0 END) AS BIGINT) AS calls,
+		CAST(SUM(CASE WHEN day > $1 THEN busy_us ELSE 0 END) AS BIGINT) AS busy_us,
+		CAST(SUM(CASE WHEN day > $1 THEN mails ELSE 0 END) AS BIGINT) AS mails
 		FROM usage_days WHERE TRUE %[1]s GROUP BY account_id) d ON d.account_id = a.account_id
 	LEFT JOIN account_seq s ON s.account_id = a.account_id
 	LEFT JOIN changes l ON l.account_id = s.account_id AND l.seq = s.last
 	ORDER BY a.account_id`
 
 func scanAccountSize(r database.Row) (a AccountSize, err error) {
-	err = r.Scan(&a.ID, &a.Name, &a.CreatedAt, &a.Users, &a.Apps, &a.Requests, &a.Files, &a.FileBytes, &a.Calls,
+	var busy int64
+	err = r.Scan(&a.ID, &a.Name, &a.CreatedAt, &a.Users, &a.Apps, &a.Requests, &a.Files, &a.FileBytes, &a.Calls, &busy, &a.Mails,
 		&a.LastChange, &a.LastUse, &a.SuspendedAt)
+	a.Seconds = (time.Duration(busy) * time.Microsecond).Seconds()
 	return a, err
 }
 

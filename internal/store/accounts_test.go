@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/team"
+	"gatherkit/internal/usage"
 )
 
 func newAccount(name, app string) store.NewAccount {
@@ -78,28 +82,33 @@ func TestAccountSizes(t *testing.T) {
 			r.Exec(`INSERT INTO uploads (account_id, id, app_id, request_id, filename, content_type, size, ready)
 				VALUES ($1, $2, $3, $4, 'a.txt', 'text/plain', $5, $6)`, acme.ID, feedback.ID{byte(i + 1)}, app.ID, attached, 1000*(i+1), true)
 		}
+		r.Usage.Count(acme.ID, usage.Use{Calls: 3, Busy: 2500 * time.Millisecond, Mails: 4})
+		if err := r.Usage.Add(ctx); err != nil {
+			t.Fatal(err)
+		}
 		sizes, err := r.AccountSizes(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, a := range sizes {
-			got = append(got, fmt.Sprintf("%s: %d users, %d apps, %d requests, %d files, %d bytes",
-				a.Name, a.Users, a.Apps, a.Requests, a.Files, a.FileBytes))
+			got = append(got, fmt.Sprintf("%s: %d users, %d apps, %d requests, %d files, %d bytes, %d calls in %v s, %d mails",
+				a.Name, a.Users, a.Apps, a.Requests, a.Files, a.FileBytes, a.Calls, a.Seconds, a.Mails))
 			if a.CreatedAt == 0 || a.LastChange < a.CreatedAt {
 				t.Errorf("%+v", a)
 			}
 		}
 		want := []string{
-			"Acme: 1 users, 1 apps, 4 requests, 2 files, 3000 bytes",
-			"Globex: 1 users, 0 apps, 0 requests, 0 files, 0 bytes",
+			"Acme: 1 users, 1 apps, 4 requests, 2 files, 3000 bytes, 3 calls in 2.5 s, 4 mails",
+			"Globex: 1 users, 0 apps, 0 requests, 0 files, 0 bytes, 0 calls in 0 s, 0 mails",
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) || sizes[1].ID != globex.ID {
 			t.Errorf("%q, want %q", got, want)
 		}
 		for _, a := range sizes {
-			if one, err := r.AccountSize(ctx, a.ID); err != nil || one != a {
-				t.Errorf("alone: %+v, %v, want %+v", one, err, a)
+			one, err := r.AccountSize(ctx, a.ID)
+			if diff := cmp.Diff(a, one); err != nil || diff != "" {
+				t.Errorf("alone: %v (-want +got):\n%s", err, diff)
 			}
 		}
 	})

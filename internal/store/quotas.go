@@ -16,6 +16,11 @@ type UsedQuota struct {
 	Own bool `json:"-"`
 }
 
+// Near reports whether 80 % of the quota are used, when owners and admins are told.
+func (q UsedQuota) Near() bool {
+	return q.Most != nil && q.Used > 0 && float64(q.Used) >= 0.8*float64(*q.Most)
+}
+
 // UsedQuotas returns all quotas of an account with what it uses of them.
 func (s *Store) UsedQuotas(ctx context.Context, accountID feedback.ID) ([]UsedQuota, error) {
 	limits, own, err := s.Quotas.All(ctx, accountID)

@@ -19,7 +19,8 @@ import (
 // Errors of RestoreAccount.
 var (
 	ErrNoOwner   = errors.New("no owner of the account could log in")
-	ErrRestoring = errors.New("another account is being restored into this database; try again when that has ended")
+	ErrRestoring = errors.New("another account is being restored into this database;" +
+		" try again when that has ended, or in a minute if it was interrupted")
 )
 
 // Restoration is an account to copy from another store, such as that of a backup.

@@ -317,9 +317,17 @@ func (t *Team) Each(ctx context.Context, accountID feedback.ID, fn func(feedback
 	}
 }
 
+// KnownAccount is an account of the installation.
+type KnownAccount struct {
+	feedback.Account
+	Suspended bool
+}
+
 // Accounts returns all accounts, oldest first, for the operator.
-func (t *Team) Accounts(ctx context.Context) ([]feedback.Account, error) {
-	return database.All(ctx, t.db.Reader(), scanAccount, "SELECT account_id, name FROM accounts ORDER BY account_id")
+func (t *Team) Accounts(ctx context.Context) ([]KnownAccount, error) {
+	return database.All(ctx, t.db.Reader(), func(r database.Row) (a KnownAccount, err error) {
+		return a, r.Scan(&a.ID, &a.Name, &a.Suspended)
+	}, "SELECT account_id, name, suspended_at IS NOT NULL FROM accounts ORDER BY account_id")
 }
 
 // What keeps an operator from naming an account.
