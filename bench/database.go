@@ -89,12 +89,12 @@ func (r rig) bytes(ctx context.Context) (n int64, err error) {
 		err = r.db.QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&n)
 		return n, err
 	}
-	var busy, pages, written int
-	if err := r.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &written); err != nil {
-		return 0, err
-	}
-	if busy != 0 {
-		return 0, errors.New("the checkpoint was not finished")
+	// A checkpoint does not end while the service reads.
+	for busy := 1; busy != 0; {
+		var pages, written int
+		if err := r.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &written); err != nil {
+			return 0, err
+		}
 	}
 	info, err := os.Stat(r.file)
 	if err != nil {

@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -83,8 +84,11 @@ func pooled(t *testing.T, mode string, sessions int) string {
 		close(ended)
 	}()
 	t.Cleanup(func() { <-ended })
+	var dialer net.Dialer
 	for {
-		if _, err := os.Stat(filepath.Join(folder, ".s.PGSQL.6432")); err == nil {
+		// The socket is there before PgBouncer listens on it.
+		if conn, err := dialer.DialContext(t.Context(), "unix", filepath.Join(folder, ".s.PGSQL.6432")); err == nil {
+			_ = conn.Close()
 			break
 		}
 		select {
