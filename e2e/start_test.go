@@ -294,8 +294,10 @@ func TestStartsBehindMigration(t *testing.T) {
 	for name, test := range map[string]struct{ block, unblock string }{
 		"of another process": {"SELECT pg_advisory_lock(7423001)", "SELECT pg_advisory_unlock(7423001)"},
 		"of its own": {
-			"DROP TABLE quotas, stored_files; DELETE FROM schema_version WHERE version = (SELECT MAX(version) FROM schema_version); COMMIT; " +
-				"BEGIN; CREATE TABLE quotas (n int)", "ROLLBACK",
+			"DROP INDEX requests_triaged, requests_aside; CREATE INDEX requests_box ON requests (id);" +
+				" CREATE INDEX requests_status ON requests (id); CREATE INDEX requests_app ON requests (id);" +
+				" DELETE FROM schema_version WHERE version = (SELECT MAX(version) FROM schema_version); COMMIT; BEGIN; LOCK TABLE requests",
+			"ROLLBACK",
 		},
 	} {
 		t.Run(name, func(t *testing.T) { startsBehind(t, test.block, test.unblock) })

@@ -61,6 +61,7 @@ type View struct {
 	// Behind is true if the index does not have all changes, so that the same state will look different later.
 	Behind bool
 
+	db     *database.DB
 	q      database.Queryer
 	key    string // of the person or the browser; "" if nothing is known
 	reader feedback.Reader
@@ -71,7 +72,7 @@ type View struct {
 // if the browser does not have its link, ErrSuspended, and ErrSignInNeeded if the visitor has to sign in first; the app of the
 // view is then set.
 func (b *Boards) Read(ctx context.Context, at visitors.At, who Credentials, read func(context.Context, *View) error) (*View, error) {
-	v := &View{}
+	v := &View{db: b.db}
 	return v, b.db.Read(ctx, func(tx *sql.Tx) error {
 		accountID, appID, err := visitors.Find(ctx, tx, at)
 		if err != nil {
@@ -104,7 +105,7 @@ func (b *Boards) Read(ctx context.Context, at visitors.At, who Credentials, read
 // People who are blocked are nobody here, too. A portal that needs its link is not found, because no call has it.
 func (b *Boards) ReadAs(ctx context.Context, app feedback.App, p *feedback.Person, read func(context.Context, *View) error) error {
 	return b.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		v := &View{q: tx}
+		v := &View{db: b.db, q: tx}
 		if v.App, err = b.app(ctx, tx, app.AccountID, app.ID); errors.Is(err, feedback.ErrAppNotFound) {
 			return feedback.ErrPortalNotFound
 		} else if err != nil {
@@ -253,7 +254,7 @@ func (v *View) Count(ctx context.Context, status feedback.Status) (int64, error)
 }
 
 func (v *View) resolve(ctx context.Context, f index.Filter) (index.Scope, error) {
-	scope, err := index.Resolve(ctx, v.q, v.App.AccountID, f)
+	scope, err := index.Resolve(ctx, v.db, v.q, v.App.AccountID, f)
 	v.Behind = v.Behind || !scope.Total().Exact
 	return scope, err
 }

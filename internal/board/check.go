@@ -41,7 +41,7 @@ var emailAddress = regexp.MustCompile(`[^\s@<>]+@[^\s@<>]+\.[^\s@<>]{2,}`)
 func (b *Boards) Check(ctx context.Context, app feedback.App) (c Check, err error) {
 	c = Check{Statuses: []CheckedStatus{}, WithAddress: []CheckedText{}}
 	err = b.db.Read(ctx, func(tx *sql.Tx) error {
-		v := &View{App: app, q: tx}
+		v := &View{App: app, db: b.db, q: tx}
 		for _, status := range v.Statuses() {
 			one := CheckedStatus{Status: status}
 			if one.WouldShow, err = v.Count(ctx, status); err != nil {
@@ -49,7 +49,7 @@ func (b *Boards) Check(ctx context.Context, app feedback.App) (c Check, err erro
 			}
 			f := v.filter(Query{Status: status})
 			f.Hidden = new(true)
-			hidden, err := index.Resolve(ctx, tx, app.AccountID, f)
+			hidden, err := index.Resolve(ctx, b.db, tx, app.AccountID, f)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (v *View) addresses(ctx context.Context, c *Check) error {
 		AND COALESCE(r.status, r.status) IN (`+database.List(&p, v.Statuses())+`)
 		AND (r.title`+has+` OR r.description`+has+` OR r.comments > 0 AND EXISTS (SELECT 1 FROM comments c WHERE c.account_id = $1
 			AND c.request_id = r.id AND c.visibility = 'public' AND c.author_id <> $3 AND c.body`+has+`))
-		ORDER BY r.id DESC LIMIT CAST(`+p.Add(MaxFound)+" AS BIGINT)", p...)
+		ORDER BY r.id DESC NULLS LAST LIMIT CAST(`+p.Add(MaxFound)+" AS BIGINT)", p...)
 	for _, t := range found {
 		if t.In != "" {
 			c.WithAddress = append(c.WithAddress, t)

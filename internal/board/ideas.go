@@ -99,7 +99,7 @@ func (b *Boards) Voted(ctx context.Context, app feedback.App, p *feedback.Person
 	if p == nil {
 		return nil, nil
 	}
-	v := &View{App: app, q: b.db.Reader()}
+	v := &View{App: app, db: b.db, q: b.db.Reader()}
 	v.is(*p)
 	requests, err := v.requests(ctx, ids...)
 	if err != nil || len(requests) == 0 { // they were deleted meanwhile

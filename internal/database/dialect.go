@@ -41,6 +41,7 @@ type dialect struct {
 	writeLanes int    // see WriteLanes
 	readLanes  int    // see ReadLanes
 	partRows   int    // see PartRows
+	merges     bool   // see Merged
 	// grown selects the tables that have more than twice the rows that the planner
 	// assumes; analyze updates one. SQLite's plans need no statistics.
 	grown, analyze string
@@ -58,6 +59,7 @@ var (
 			" AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid",
 		writeLanes: 1,
 		partRows:   128,
+		merges:     true,
 		readLanes:  max(4, 2*runtime.GOMAXPROCS(0)),
 	}
 	postgresDialect = dialect{

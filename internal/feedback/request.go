@@ -65,6 +65,9 @@ const (
 	Quarantine Box = "quarantine"
 )
 
+// Boxes returns all boxes.
+func Boxes() []Box { return []Box{Live, Bin, Quarantine} }
+
 // Submitter is the person who submitted a request. Verified is true only if an identity
 // token, signed by the customer's backend, proves who the person is.
 type Submitter struct {

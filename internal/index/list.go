@@ -15,7 +15,7 @@ func (x *Index) List(
 	ctx context.Context, accountID feedback.ID, f Filter, page Page,
 ) (requests []feedback.Request, total Total, err error) {
 	read := func(q database.Queryer) error {
-		s, err := Resolve(ctx, q, accountID, f)
+		s, err := Resolve(ctx, x.db, q, accountID, f)
 		if err != nil {
 			return err
 		}

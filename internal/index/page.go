@@ -16,7 +16,7 @@ func (s Scope) Page(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	case s.n == 0:
 		return []feedback.Request{}, nil
 	case s.found == nil:
-		return newPageQuery(s, page).rows(ctx, q)
+		return listing{s, page}.rows(ctx, q)
 	}
 	switch page.Sort {
 	case Newest, Oldest:
@@ -258,7 +258,7 @@ func (s Scope) walk(ctx context.Context, q database.Queryer, page Page) ([]feedb
 	chunk.Brief = true
 	rows, walked := []feedback.Request{}, 0
 	for ; ; chunk.Limit = min(2*chunk.Limit, walkChunk) {
-		read, err := newPageQuery(all, chunk).rows(ctx, q)
+		read, err := listing{all, chunk}.rows(ctx, q)
 		if err != nil {
 			return nil, err
 		}

@@ -11,25 +11,30 @@ import (
 	"gatherkit/internal/row"
 )
 
-// A page is merged in SQL from index ranges, each in the order of ids, so that a page costs
-// no more than its own rows: one range per status in the filter, and one per live app while
-// a deleted app is being purged. For the orders by votes, by heat and by change, a partial
-// index has the requests that are out of place, and the others are in the order of their ids.
+// A page is merged from index ranges in the order of ids, so that it costs no more than its own rows. Each app has a range
+// for each status in the filter, or without one, a range of open requests and one of all others. If the account has few
+// other requests, the primary key is read instead. For the orders by votes, by heat and by change, a partial index has the
+// requests that are out of place, and the others are in the order of their ids.
 
-// pageQuery builds the statements of one page.
+// listing is a page that is read from the requests alone.
+type listing struct {
+	Scope
+	page Page
+}
+
+// pageQuery builds one statement of a page.
 type pageQuery struct {
 	database.Parameters
-	Scope
-	page   Page
+	listing
 	common string // conditions of every range
 }
 
-func newPageQuery(s Scope, page Page) *pageQuery {
-	q := &pageQuery{Parameters: database.Parameters{s.accountID, string(s.filter.Box), page.Limit}, Scope: s, page: page}
-	if page.Unchanged != nil {
-		q.common = " AND updated_at <= " + q.Add(*page.Unchanged)
+func (l listing) query() *pageQuery {
+	q := &pageQuery{Parameters: database.Parameters{l.accountID, string(l.filter.Box), l.page.Limit}, listing: l}
+	if l.page.Unchanged != nil {
+		q.common = " AND updated_at <= " + q.Add(*l.page.Unchanged)
 	}
-	if s.filter.Hidden != nil {
+	if l.filter.Hidden != nil {
 		q.common += " AND NOT COALESCE(hidden, hidden)" // so that the planner does not expect most to be hidden
 	}
 	return q
@@ -45,114 +50,136 @@ const (
 	byUpdated = "updated_at DESC, id DESC NULLS LAST"
 )
 
-// maxBranches is the maximum number of ranges that one page is merged from.
-const maxBranches = 64
+const (
+	// maxBranches is the maximum number of ranges that one statement merges.
+	maxBranches = 64
+	// maxPassed is the maximum number of other requests that a list in the primary key passes over.
+	maxPassed = 256
+)
 
-// order returns the ORDER BY of the page.
-func (q *pageQuery) order() string {
-	return map[Sort]string{Newest: byID, Oldest: byIDUp, MostVoted: byVotes, RecentlyUpdated: byUpdated}[q.page.Sort]
-}
-
-// merged returns a statement that merges ranges of the same order.
-func merged(ranges []string, order string) string {
-	if len(ranges) == 1 {
-		return ranges[0]
-	}
-	return "SELECT * FROM (SELECT * FROM (" + strings.Join(ranges, ") AS part UNION ALL SELECT * FROM (") +
-		") AS part) AS page ORDER BY " + order + limited
-}
+// limited ends a statement or a range. Without the CAST, SQLite would prepare the statement again for each value of the
+// parameter.
+const limited = " LIMIT CAST($3 AS BIGINT)"
 
 // rows reads the page.
-func (q *pageQuery) rows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
-	switch q.page.Sort {
+func (l listing) rows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	switch l.page.Sort {
 	case MostVoted:
 		rows := []feedback.Request{}
-		for _, part := range []func(*pageQuery) string{(*pageQuery).severalVotes, (*pageQuery).oneVote, (*pageQuery).noVote} {
-			q := q.again()
-			statement := part(q)
-			if len(rows) >= q.page.Limit || statement == "" {
-				continue
+		for _, part := range []func(listing, context.Context, database.Queryer) ([]feedback.Request, error){
+			listing.severalVotes, listing.oneVote, listing.noVote,
+		} {
+			if len(rows) >= l.page.Limit {
+				break
 			}
-			more, err := q.run(ctx, from, statement)
+			more, err := part(l, ctx, from)
 			if err != nil {
 				return nil, err
 			}
 			rows = append(rows, more...)
 		}
-		return rows[:min(len(rows), q.page.Limit)], nil
+		return rows[:min(len(rows), l.page.Limit)], nil
 	case Trending:
-		return q.trendingRows(ctx, from)
+		return l.trending(ctx, from)
 	case RecentlyUpdated:
-		rows, err := q.run(ctx, from, q.changedRows())
-		if err != nil {
-			return nil, err
-		}
-		var since *feedback.Time
-		if len(rows) == q.page.Limit {
-			since = &rows[len(rows)-1].UpdatedAt
-		}
-		q := q.again()
-		others, err := q.run(ctx, from, q.unchangedRows(since))
-		rows = append(rows, others...)
-		slices.SortFunc(rows, q.page.compare)
-		return rows[:min(len(rows), q.page.Limit)], err
+		return l.recentlyUpdated(ctx, from)
+	case Oldest:
+		return l.inOrder(ctx, from, Oldest, (*pageQuery).beyond)
 	}
-	return q.run(ctx, from, merged(q.ranges(q.beyond(), q.order()), q.order()))
+	return l.inOrder(ctx, from, Newest, (*pageQuery).beyond)
 }
 
-// again returns a query of the same page, because each statement has its own parameters.
-func (q *pageQuery) again() *pageQuery { return newPageQuery(q.Scope, q.page) }
-
-func (q *pageQuery) run(ctx context.Context, from database.Queryer, statement string) ([]feedback.Request, error) {
+func (l listing) run(ctx context.Context, from database.Queryer, q *pageQuery, statement string) ([]feedback.Request, error) {
 	scan := row.Scan
-	if q.page.Brief {
+	if l.page.Brief {
 		scan = scanBrief
 	}
 	return database.All(ctx, from, scan, statement, q.Parameters...)
 }
 
-// limited ends a range. Without the CAST, SQLite would prepare the statement again for
-// each value of the parameter.
-const limited = " LIMIT CAST($3 AS BIGINT)"
+// inOrder reads requests in the order of ids, Newest or Oldest. where returns a further condition.
+func (l listing) inOrder(
+	ctx context.Context, from database.Queryer, sort Sort, where func(*pageQuery) string,
+) ([]feedback.Request, error) {
+	order, key := byID, "id DESC"
+	if sort == Oldest {
+		order, key = byIDUp, "id"
+	}
+	one := func(condition, order string) ([]feedback.Request, error) {
+		q := l.query()
+		return l.run(ctx, from, q, q.one(where(q)+condition+q.others(), order))
+	}
+	switch {
+	case l.filter.AppID == nil && len(l.dead) == 0 && l.rest <= maxPassed:
+		return one("", key)
+	case l.filter.AppID == nil && len(l.dead) == 0 && len(l.filter.Statuses) == 0 && l.filter.Box != feedback.Live:
+		return one(notLive, order)
+	}
+	rows := []feedback.Request{}
+	for ranges := range slices.Chunk(l.ranges(), maxBranches) {
+		q := l.query()
+		condition := where(q)
+		selects := make([]string, len(ranges))
+		for i, r := range ranges {
+			selects[i] = q.selected(r.condition(&q.Parameters) + condition)
+		}
+		some, err := l.run(ctx, from, q, l.db.Merged(selects, order, limited))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, some...)
+	}
+	slices.SortFunc(rows, func(a, b feedback.Request) int { return sort.compare(placeOf(a), placeOf(b)) })
+	return rows[:min(len(rows), l.page.Limit)], nil
+}
 
-// one returns a statement for the range of requests that match a condition.
+// The conditions of requests_triaged and of requests_aside, the index of requests in the bin and in quarantine.
+const (
+	notOpened = " AND COALESCE(status, status) <> 'opened'"
+	notLive   = " AND COALESCE(box, box) <> 'live'"
+)
+
+// idRange has requests of an app in the order of their ids: those with a status, or without one, all that are not open.
+type idRange struct {
+	appID  feedback.ID
+	status feedback.Status
+}
+
+// ranges returns the ranges that have the requests.
+func (s Scope) ranges() (ranges []idRange) {
+	statuses := []feedback.Status{feedback.Opened, ""}
+	if len(s.filter.Statuses) > 0 {
+		statuses = slices.Compact(slices.Sorted(slices.Values(s.filter.Statuses)))
+	}
+	for _, id := range s.filled {
+		for _, status := range statuses {
+			ranges = append(ranges, idRange{id, status})
+		}
+	}
+	return ranges
+}
+
+// condition selects the range.
+func (r idRange) condition(p *database.Parameters) string {
+	where := " AND app_id = " + p.Add(r.appID)
+	if r.status == "" {
+		return where + notOpened
+	}
+	return where + " AND status = " + p.Add(string(r.status))
+}
+
+// one returns a statement for the first requests that match a condition.
 func (q *pageQuery) one(where, order string) string {
+	return q.selected(where) + " ORDER BY " + order + limited
+}
+
+// selected returns a SELECT of the requests that match a condition.
+func (q *pageQuery) selected(where string) string {
 	columns := row.Columns
 	if q.page.Brief {
 		columns = briefColumns
 	}
-	return "SELECT " + columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common + " ORDER BY " + order + limited
-}
-
-// ranges returns a statement for each combination of the filter's apps and statuses.
-func (q *pageQuery) ranges(where, order string) []string {
-	f := q.filter
-	apps := []string{""}
-	switch {
-	case f.AppID != nil:
-		apps[0] = " AND app_id = " + q.Add(*f.AppID)
-	case len(q.dead) > 0 && len(q.live)*max(1, len(f.Statuses)) <= maxBranches:
-		apps = apps[:0]
-		for _, id := range q.live {
-			apps = append(apps, " AND app_id = "+q.Add(id))
-		}
-	case len(q.dead) > 0:
-		where += " AND app_id NOT IN (" + database.List(&q.Parameters, q.dead) + ")"
-	}
-	statuses := []string{""}
-	if len(f.Statuses) > 0 {
-		statuses = statuses[:0]
-		for _, status := range slices.Compact(slices.Sorted(slices.Values(f.Statuses))) {
-			statuses = append(statuses, " AND status = "+q.Add(string(status)))
-		}
-	}
-	var all []string
-	for _, app := range apps {
-		for _, status := range statuses {
-			all = append(all, q.one(app+status+where, order))
-		}
-	}
-	return all
+	return "SELECT " + columns + " FROM requests WHERE account_id = $1 AND box = $2" + where + q.common
 }
 
 // beyond is the condition for rows after the last one of the previous page.
@@ -174,96 +201,100 @@ func (q *pageQuery) beyond() string {
 	return " AND id < " + q.Add(after.ID)
 }
 
-// severalVotes selects the requests with more than one vote, and noVote those with none,
-// both by a partial index; oneVote selects the others, which are most, in the order of ids.
-// Each returns "" if all of its rows are before the page.
-func (q *pageQuery) severalVotes() string {
-	if after := q.page.After; after != nil && after.Votes <= 1 {
-		return ""
+// severalVotes reads the requests with more than one vote, and noVote those with none,
+// both by a partial index; oneVote reads the others, which are most, in the order of ids.
+// Each returns none if all of its rows are before the page.
+func (l listing) severalVotes(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	if after := l.page.After; after != nil && after.Votes <= 1 {
+		return nil, nil
 	}
-	return q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app()+q.others(), byVotes)
+	q := l.query()
+	return l.run(ctx, from, q, q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app()+q.others(), byVotes))
 }
 
-func (q *pageQuery) oneVote() string {
-	where := " AND votes = 1"
-	if after := q.page.After; after != nil && after.Votes < 1 {
-		return ""
-	} else if after != nil && after.Votes == 1 {
-		where += " AND id < " + q.Add(after.ID)
+func (l listing) oneVote(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	after := l.page.After
+	if after != nil && after.Votes < 1 {
+		return nil, nil
 	}
-	return merged(q.ranges(where, byID), byID)
+	return l.inOrder(ctx, from, Newest, func(q *pageQuery) string {
+		if after != nil && after.Votes == 1 {
+			return " AND votes = 1 AND id < " + q.Add(after.ID)
+		}
+		return " AND votes = 1"
+	})
 }
 
-func (q *pageQuery) noVote() string {
+func (l listing) noVote(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	q := l.query()
 	where := " AND votes <> 1 AND votes = 0"
-	if after := q.page.After; after != nil && after.Votes == 0 {
+	if after := l.page.After; after != nil && after.Votes == 0 {
 		where += " AND id < " + q.Add(after.ID)
 	}
-	return q.one(where+q.app()+q.others(), byID)
+	return l.run(ctx, from, q, q.one(where+q.app()+q.others(), byID))
 }
 
-// trendingRows reads the page in the order of Trending: the requests with heat by a partial index, which has a range
+// trending reads the page in the order of Trending: the requests with heat by a partial index, which has a range
 // for each app, and then the others, which are most, in the order of ids.
-func (q *pageQuery) trendingRows(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
-	rows, after := []feedback.Request{}, q.page.After
+func (l listing) trending(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	rows, after := []feedback.Request{}, l.page.After
 	if after == nil || after.Heat != 0 {
-		for apps := range slices.Chunk(q.live, maxBranches) {
-			q := q.again()
-			some, err := q.run(ctx, from, q.warmRows(apps))
+		for apps := range slices.Chunk(l.filled, maxBranches) {
+			q := l.query()
+			where := " AND heat <> 0" + q.beyond() + q.others()
+			selects := make([]string, len(apps))
+			for i, id := range apps {
+				selects[i] = q.selected(where + " AND app_id = " + q.Add(id))
+			}
+			some, err := l.run(ctx, from, q, l.db.Merged(selects, byHeat, limited))
 			if err != nil {
 				return nil, err
 			}
 			rows = append(rows, some...)
 		}
-		slices.SortFunc(rows, q.page.compare)
+		slices.SortFunc(rows, l.page.compare)
 	}
-	if len(rows) < q.page.Limit {
-		q := q.again()
-		others, err := q.run(ctx, from, q.coldRows())
+	if len(rows) < l.page.Limit {
+		others, err := l.inOrder(ctx, from, Newest, func(q *pageQuery) string {
+			if after != nil && after.Heat == 0 {
+				return " AND heat = 0 AND id < " + q.Add(after.ID)
+			}
+			return " AND heat = 0"
+		})
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, others...)
 	}
-	return rows[:min(len(rows), q.page.Limit)], nil
+	return rows[:min(len(rows), l.page.Limit)], nil
 }
 
-// warmRows selects the requests of apps with heat.
-func (q *pageQuery) warmRows(apps []feedback.ID) string {
-	where := " AND heat <> 0" + q.beyond() + q.others()
-	var ranges []string
-	for _, id := range apps {
-		ranges = append(ranges, q.one(where+" AND app_id = "+q.Add(id), byHeat))
+// recentlyUpdated reads the requests that were ever changed, by a partial index, and the others, whose ids have the time
+// of their only update. Requests older than the update of the last changed request on the page are not on it, and reading
+// them could mean walking past many changed ones.
+func (l listing) recentlyUpdated(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
+	q := l.query()
+	rows, err := l.run(ctx, from, q, q.one(" AND version > 1"+q.beyond()+q.app()+q.others(), byUpdated))
+	if err != nil {
+		return nil, err
 	}
-	return merged(ranges, byHeat)
-}
-
-// coldRows selects the others.
-func (q *pageQuery) coldRows() string {
-	where := " AND heat = 0"
-	if after := q.page.After; after != nil && after.Heat == 0 {
-		where += " AND id < " + q.Add(after.ID)
+	var since *feedback.Time
+	if len(rows) == l.page.Limit {
+		since = &rows[len(rows)-1].UpdatedAt
 	}
-	return merged(q.ranges(where, byID), byID)
-}
-
-// changedRows selects the requests that were ever changed, by a partial index.
-func (q *pageQuery) changedRows() string {
-	return q.one(" AND version > 1"+q.beyond()+q.app()+q.others(), byUpdated)
-}
-
-// unchangedRows selects the others, whose ids have the time of their only update. since is
-// the update of the last changed request on the page; requests older than that are not on
-// it, and reading them could mean walking past many changed ones.
-func (q *pageQuery) unchangedRows(since *feedback.Time) string {
-	where := " AND version = 1"
-	if since != nil {
-		where += " AND id >= " + q.Add(feedback.FirstIDAt(since.Std()))
-	}
-	if after := q.page.After; after != nil {
-		where += " AND id < " + q.Add(feedback.FirstIDAt(after.UpdatedAt.Std().Add(time.Millisecond))) + q.beyond()
-	}
-	return merged(q.ranges(where, byID), byID)
+	others, err := l.inOrder(ctx, from, Newest, func(q *pageQuery) string {
+		where := " AND version = 1"
+		if since != nil {
+			where += " AND id >= " + q.Add(feedback.FirstIDAt(since.Std()))
+		}
+		if after := q.page.After; after != nil {
+			where += " AND id < " + q.Add(feedback.FirstIDAt(after.UpdatedAt.Std().Add(time.Millisecond))) + q.beyond()
+		}
+		return where
+	})
+	rows = append(rows, others...)
+	slices.SortFunc(rows, l.page.compare)
+	return rows[:min(len(rows), l.page.Limit)], err
 }
 
 // app is the condition for the filter's app.

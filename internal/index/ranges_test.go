@@ -18,6 +18,14 @@ func TestRangesOfTime(t *testing.T) {
 		account := r.NewAccount("Acme")
 		app, other := r.NewApp(account), r.NewApp(account)
 		first := r.Clock.Now()
+		binned := r.Fill(other, 1)
+		_, err := r.ChangeRequest(ctx, account.ID, binned.ID, feedback.Command(), func(q *feedback.Request) error {
+			q.Box = feedback.Bin
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		const moments = 4 // at each of which one request comes
 		for range moments {
 			request := feedback.NewRequest("Dark mode", "")

@@ -11,18 +11,22 @@ import (
 // Scope is what a filter covers at the moment: the apps, and the requests that match if the
 // counters cannot tell. Pages, totals and facets are read from it.
 type Scope struct {
+	db         *database.DB
 	accountID  feedback.ID
 	filter     Filter
 	live, dead []feedback.ID // the filter's apps, and deleted apps that still have rows
+	filled     []feedback.ID // the live apps with requests that match by status and box
 	n          int64         // requests that match by app, status and box; and by hidden, if found is nil
+	rest       int64         // other requests of these apps, whatever their status and box
 	found      *found        // nil if the filter has no other conditions, or only leaves out a few hidden requests
 }
 
 // Resolve reads what a filter covers. It refuses with ErrAppNotFound when the filter names
 // an app that the account does not have. q must show one state of the database, or the
 // caller must hold the gates of the apps.
-func Resolve(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) (Scope, error) {
+func Resolve(ctx context.Context, db *database.DB, q database.Queryer, accountID feedback.ID, f Filter) (Scope, error) {
 	s, err := resolveApps(ctx, q, accountID, f)
+	s.db = db
 	if err != nil || f.counted() || s.n == 0 {
 		return s, err
 	}
@@ -62,9 +66,11 @@ func resolveApps(ctx context.Context, q database.Queryer, accountID feedback.ID,
 	for _, app := range apps {
 		if app.deleted {
 			s.dead = append(s.dead, app.id)
-		} else {
-			s.live = append(s.live, app.id)
-			s.n += app.n
+			continue
+		}
+		s.live = append(s.live, app.id)
+		if s.n, s.rest = s.n+app.n, s.rest+app.all-app.n; app.n > 0 {
+			s.filled = append(s.filled, app.id)
 		}
 	}
 	if f.AppID != nil && len(s.live) == 0 {
@@ -87,29 +93,29 @@ func appsOf(ctx context.Context, q database.Queryer, accountID feedback.ID, f Fi
 	return s.live, err
 }
 
-// appTally is how many requests of one app a filter matches.
+// appTally is how many requests of one app a filter matches by status and box, and how many there are in all.
 type appTally struct {
 	id      feedback.ID
 	deleted bool
-	n       int64
+	n, all  int64
 }
 
 // tally reads the counters. It includes deleted apps until the last of their rows is gone.
 func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
 	p := database.Parameters{accountID, string(f.Box)}
 	var b strings.Builder
-	b.WriteString(`SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
-		LEFT JOIN request_counts c ON c.account_id = a.account_id AND c.app_id = a.id AND c.box = $2`)
+	b.WriteString("SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(CASE WHEN c.box = $2")
 	if len(f.Statuses) > 0 {
 		b.WriteString(" AND c.status IN (" + database.List(&p, f.Statuses) + ")")
 	}
-	b.WriteString(" WHERE a.account_id = $1")
+	b.WriteString(` THEN c.n END), 0) AS BIGINT), CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
+		LEFT JOIN request_counts c ON c.account_id = a.account_id AND c.app_id = a.id WHERE a.account_id = $1`)
 	if f.AppID != nil {
 		b.WriteString(" AND a.id = " + p.Add(*f.AppID))
 	}
 	b.WriteString(" GROUP BY a.id, a.deleted_at ORDER BY a.id")
 	return database.All(ctx, q, func(r database.Row) (t appTally, err error) {
-		err = r.Scan(&t.id, &t.deleted, &t.n)
+		err = r.Scan(&t.id, &t.deleted, &t.n, &t.all)
 		return t, err
 	}, b.String(), p...)
 }

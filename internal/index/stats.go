@@ -27,6 +27,7 @@ type statRange struct {
 	accountID feedback.ID
 	appID     *feedback.ID
 	dead      []feedback.ID // deleted apps that may still have rows
+	aside     bool          // whether there are other requests than live ones
 	days      []statDay     // the whole range
 }
 
@@ -90,7 +91,7 @@ func statsOf(
 		return stats, err
 	}
 	r := newStatRange(accountID, appID, from.Std(), to.Std())
-	r.dead = within.dead
+	r.dead, r.aside = within.dead, within.rest > 0 || len(within.dead) > 0
 	if err := countStatuses(ctx, q, &r, &stats); err != nil {
 		return stats, err
 	}
@@ -149,29 +150,35 @@ func countStatuses(ctx context.Context, q database.Queryer, r *statRange, stats 
 	return nil
 }
 
-// countDays counts by day, by ranges of ids: GROUP BY created_at would read every row.
+// countDays counts by day, by ranges of ids: GROUP BY created_at would read every row. For all apps, it counts in the
+// primary key, and takes off what is not live.
 func countDays(ctx context.Context, q database.Queryer, r *statRange) error {
 	for days := range slices.Chunk(r.days, daysAtOnce) {
-		p := database.Parameters{r.accountID, string(feedback.Live)}
-		count := func(where string) string {
-			return "(SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.box = $2" + where + ")"
-		}
-		app, dead := "", ""
+		p := database.Parameters{r.accountID}
+		var add, takeOff []string // conditions
 		if r.appID != nil {
-			app = " AND r.app_id = " + p.Add(*r.appID)
-		} else if len(r.dead) > 0 {
-			dead = " AND r.app_id IN (" + database.List(&p, r.dead) + ")"
+			add = liveOf(&p, *r.appID)
+		} else {
+			add, takeOff = []string{""}, liveOf(&p, r.dead...)
+			for _, box := range feedback.Boxes() {
+				if r.aside && box != feedback.Live {
+					takeOff = append(takeOff, notLive+" AND r.box = "+p.Add(string(box)))
+				}
+			}
 		}
 		counts, into, parts := make([]int64, daysAtOnce), make([]any, daysAtOnce), make([]string, daysAtOnce)
 		from := p.Add(days[0].from)
 		for i := range parts {
 			// Days after the last one are empty, so that the text is the same for any number.
 			to := p.Add(days[min(i, len(days)-1)].to)
-			within := " AND r.id >= " + from + " AND r.id < " + to
-			parts[i], into[i] = count(app+within), &counts[i]
-			if dead != "" { // NOT IN would read the row of every request
-				parts[i] += " - " + count(dead+within)
+			count := func(sign string, conditions []string) (sum string) {
+				for _, where := range conditions {
+					sum += sign + "(SELECT COUNT(*) FROM requests r WHERE r.account_id = $1" + where +
+						" AND r.id >= " + from + " AND r.id < " + to + ")"
+				}
+				return sum
 			}
+			parts[i], into[i] = "0"+count(" + ", add)+count(" - ", takeOff), &counts[i]
 			from = to
 		}
 		if err := q.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", "), p...).Scan(into...); err != nil {
@@ -182,6 +189,15 @@ func countDays(ctx context.Context, q database.Queryer, r *statRange) error {
 		}
 	}
 	return nil
+}
+
+// liveOf returns conditions that together select the live requests of apps, each in one index.
+func liveOf(p *database.Parameters, apps ...feedback.ID) []string {
+	if len(apps) == 0 {
+		return nil
+	}
+	of := " AND r.box = 'live' AND r.app_id IN (" + database.List(p, apps) + ")"
+	return []string{of + " AND r.status = 'opened'", of + notOpened}
 }
 
 // countTags counts by tag, and reports whether the index knew all requests.

@@ -37,7 +37,7 @@ func (s *Store) removeBinned(ctx context.Context, tx *sql.Tx, accountID feedback
 	old, err := database.All(ctx, tx, func(r database.Row) (b binned, err error) {
 		err = r.Scan(&b.id, &b.appID, (*string)(&b.status))
 		return b, err
-	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND box = 'bin' AND updated_at < $2"+
+	}, "SELECT id, app_id, status FROM requests WHERE account_id = $1 AND COALESCE(box, box) <> 'live' AND box = 'bin' AND updated_at < $2"+
 		" AND app_id IN (SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL) ORDER BY id ASC NULLS FIRST LIMIT $3",
 		accountID, until, sweep.Chunk)
 	if err != nil || len(old) == 0 {

@@ -80,7 +80,7 @@ func (s *Store) checkBulk(
 	ctx context.Context, accountID feedback.ID, b Bulk, change func(*feedback.Request) error,
 ) (requests []feedback.Request, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		if requests, err = bulkRequests(ctx, tx, accountID, b); err != nil {
+		if requests, err = s.bulkRequests(ctx, tx, accountID, b); err != nil {
 			return err
 		}
 		for _, r := range requests {
@@ -95,11 +95,11 @@ func (s *Store) checkBulk(
 	return requests, err
 }
 
-func bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
+func (s *Store) bulkRequests(ctx context.Context, tx *sql.Tx, accountID feedback.ID, b Bulk) ([]feedback.Request, error) {
 	if b.IDs != nil {
 		return requestsByID(ctx, tx, accountID, b.IDs)
 	}
-	scope, err := index.Resolve(ctx, tx, accountID, b.Filter)
+	scope, err := index.Resolve(ctx, s.db, tx, accountID, b.Filter)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func TestMailPlans(t *testing.T) {
 			indexes           []string
 		}{
 			{"a log", "SELECT seq, request_id FROM changes", "changes", []string{primary("changes")}},
-			{"those who want mail", "notify IS NOT NULL", "requests", []string{primary("requests"), "requests_box"}},
+			{"those who want mail", "notify IS NOT NULL", "requests", []string{primary("requests")}},
 			{"what they follow", "NOT EXISTS", "mail_follows", []string{follows}},
 			{"what has news", "UNION", "mail_follows", []string{follows}},
 			{"the requests merged into it", "UNION", "requests", []string{primary("requests"), "requests_merged"}},

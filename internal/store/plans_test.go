@@ -66,7 +66,7 @@ func TestPlans(t *testing.T) {
 				return storetest.Except(s.RequestsOfApp(ctx, b.Acme.ID, b.AcmeApps[1].ID, []feedback.ID{id, id}), feedback.ErrRequestNotFound)
 			}},
 			{"feed", "c.seq > $2 AND c.seq <= $3", "changes", []string{primary("changes")}, feed},
-			{"requests of the feed", "c.seq > $2 AND c.seq <= $3", "requests", []string{primary("requests"), "requests_box"}, feed},
+			{"requests of the feed", "c.seq > $2 AND c.seq <= $3", "requests", []string{primary("requests")}, feed},
 			{"repeated submission", "idempotency_key = ", "requests", []string{"requests_idempotency"}, func(s *store.Store) error {
 				_, _, err := s.Submitted(ctx, store.Submission{App: b.AcmeApps[1], IdempotencyKey: "key"})
 				return err
@@ -78,10 +78,11 @@ func TestPlans(t *testing.T) {
 			{"templates", "FROM reply_templates", "reply_templates", []string{primary("reply_templates")}, templates},
 			{"saved views", "FROM views", "views", []string{primary("views")}, views},
 			{"first view", "FROM views", "default_views", []string{primary("default_views")}, views},
-			{"purged requests", "SELECT id FROM requests", "requests", []string{"requests_app"}, purge},
+			{"purged requests", "SELECT id FROM requests", "requests", []string{"requests_app_status"}, purge},
 			{"their removal", "DELETE FROM requests", "requests", []string{primary("requests")}, purge},
 			{"their history", "DELETE FROM changes", "changes", []string{"changes_request"}, purge},
 			{"expired tokens", "DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_expiry", primary("session_tokens")}, sweep},
+			{"old requests in the bin", "SELECT id, app_id, status", "requests", []string{"requests_aside"}, sweep},
 			{"old idempotency keys", "UPDATE requests", "requests", []string{primary("requests")}, sweep},
 		} {
 			found := false

@@ -55,7 +55,7 @@ func (s *Store) Recount(ctx context.Context) ([]Miscount, error) {
 			return wrong, err
 		}
 		wrong = append(wrong, found...)
-		for _, box := range []feedback.Box{feedback.Live, feedback.Bin, feedback.Quarantine} {
+		for _, box := range feedback.Boxes() {
 			found, err := s.recountRequests(ctx, app.accountID, app.id, box)
 			wrong = append(wrong, found...)
 			if err != nil && !errors.Is(err, feedback.ErrAppNotFound) {
@@ -122,6 +122,7 @@ func (s *Store) recountApp(ctx context.Context, tx *sql.Tx, accountID, appID fee
 // recounted are the counters of a request and the numbers that its rows give.
 type recounted struct {
 	id                    feedback.ID
+	status                feedback.Status
 	counted, rows         tally
 	comments, commentRows int64
 }
@@ -131,7 +132,7 @@ func (s *Store) recountRequests(
 	ctx context.Context, accountID, appID feedback.ID, box feedback.Box,
 ) ([]Miscount, error) {
 	var wrong []Miscount
-	var after feedback.ID
+	var after recounted // a zero one is before all others
 	for n := recountChunk; n == recountChunk; {
 		var some []recounted
 		var found []Miscount
@@ -143,13 +144,13 @@ func (s *Store) recountRequests(
 				return err
 			}
 			some, err = database.All(ctx, tx, func(r database.Row) (t recounted, err error) {
-				err = r.Scan(&t.id, &t.counted.votes, &t.counted.readers, &t.counted.heat, &t.comments, &t.commentRows)
+				err = r.Scan(&t.id, (*string)(&t.status), &t.counted.votes, &t.counted.readers, &t.counted.heat, &t.comments, &t.commentRows)
 				return t, err
-			}, `SELECT r.id, r.votes, r.readers, r.heat, r.comments,
+			}, `SELECT r.id, r.status, r.votes, r.readers, r.heat, r.comments,
 					(SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id)
-				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND r.id > $4
-				ORDER BY r.id ASC NULLS FIRST LIMIT CAST($5 AS BIGINT)`,
-				accountID, appID, string(box), after, recountChunk)
+				FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = $3 AND (r.status, r.id) > ($4, $5)
+				ORDER BY r.status, r.id ASC NULLS FIRST LIMIT CAST($6 AS BIGINT)`,
+				accountID, appID, string(box), string(after.status), after.id, recountChunk)
 			if err != nil {
 				return err
 			}
@@ -164,7 +165,7 @@ func (s *Store) recountRequests(
 		}
 		wrong = append(wrong, found...)
 		if n = len(some); n > 0 {
-			after = some[n-1].id
+			after = some[n-1]
 		}
 	}
 	return wrong, nil

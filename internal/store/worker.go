@@ -152,7 +152,7 @@ func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 // it has no more requests.
 func purgeRows(ctx context.Context, tx *sql.Tx, p purge) error {
 	ids, err := database.All(ctx, tx, database.One[feedback.ID], "SELECT id FROM requests"+
-		" WHERE account_id = $1 AND app_id = $2 ORDER BY box, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
+		" WHERE account_id = $1 AND app_id = $2 ORDER BY box, status, id ASC NULLS FIRST LIMIT $3", p.accountID, p.appID, purgeChunk)
 	if err != nil {
 		return err
 	}
