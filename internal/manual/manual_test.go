@@ -110,8 +110,8 @@ func TestPage(t *testing.T) {
 		"tool \\- shows 100% of \\(rswhat\\(rs is hard\n",
 		".SS \"group one\"\nOne.\n",
 		".TP\n\\fB\\-\\-where\\fR=\\fIPLACE\\fR\n" +
-			"\\&.hidden \\(aqfiles\\(aq and \\(rsn, or \\(ti/\\(dqx\\(dq \\[u2013] as in a\\(hab. Not this.\nDefault: a\\(aqb.\n",
-		".TP\n\\fB\\-\\-level\\fR=\\fILEVEL\\fR\nLevel: low,x:high.\nDefault: low.\n",
+			"\\&.hidden \\(aqfiles\\(aq and \\(rsn,\\: or \\(ti/\\(dqx\\(dq \\[u2013] as in a\\(hab. Not this.\nDefault: a\\(aqb.\n",
+		".TP\n\\fB\\-\\-level\\fR=\\fILEVEL\\fR\nLevel: low,\\:x:high.\nDefault: low.\n",
 		".TP\n\\fB\\-\\-secret\\fR=\\fISECRET\\fR\nIt\\(aqs one.\nRequired.\nVariable: TOOL_SECRET.\n",
 		".TP\n\\fB\\-c\\fR, \\fB\\-\\-count\\fR\nCount.\n",
 		".TP\n\\fIwhat\\fR\nWhat.\n.TP\n[\\fIrest\\fR \\&...]\nRest.\n",

@@ -159,8 +159,8 @@ func quoted(text string) string {
 
 // special are the characters that roff would change or take for something else.
 var special = map[rune]string{
-	// Addresses can be longer than a line. They are divided here.
-	'@': `\:@`, '?': `\:?`,
+	// Addresses and lists of values can be longer than a line. They are divided here.
+	'@': `\:@`, '?': `\:?`, ',': `,\:`,
 	'\\': `\(rs`, '-': `\-`, '\'': `\(aq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`, '"': `\(dq`,
 }
 
