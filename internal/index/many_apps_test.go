@@ -30,9 +30,7 @@ func TestListsOfManyApps(t *testing.T) {
 				r.Drop(app) // so that the primary key is not read
 			}
 		}
-		r.Exec("DELETE FROM request_counts")
-		r.Exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
-			SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
+		r.CountRequests()
 		n := readNaive(r, account.ID)
 		for _, f := range []index.Filter{
 			{Box: feedback.Live},

@@ -83,15 +83,13 @@ func (l listing) rows(ctx context.Context, from database.Queryer) ([]feedback.Re
 		return l.trending(ctx, from)
 	case RecentlyUpdated:
 		return l.recentlyUpdated(ctx, from)
-	case Oldest:
-		return l.inOrder(ctx, from, Oldest, (*pageQuery).beyond)
 	}
-	return l.inOrder(ctx, from, Newest, (*pageQuery).beyond)
+	return l.inOrder(ctx, from, l.page.Sort, (*pageQuery).beyond)
 }
 
-func (l listing) run(ctx context.Context, from database.Queryer, q *pageQuery, statement string) ([]feedback.Request, error) {
+func (q *pageQuery) run(ctx context.Context, from database.Queryer, statement string) ([]feedback.Request, error) {
 	scan := row.Scan
-	if l.page.Brief {
+	if q.page.Brief {
 		scan = scanBrief
 	}
 	return database.All(ctx, from, scan, statement, q.Parameters...)
@@ -107,12 +105,13 @@ func (l listing) inOrder(
 	}
 	one := func(condition, order string) ([]feedback.Request, error) {
 		q := l.query()
-		return l.run(ctx, from, q, q.one(where(q)+condition+q.others(), order))
+		return q.run(ctx, from, q.one(where(q)+condition+q.others(), order))
 	}
+	allApps := l.filter.AppID == nil && len(l.dead) == 0
 	switch {
-	case l.filter.AppID == nil && len(l.dead) == 0 && l.rest <= maxPassed:
+	case allApps && l.rest <= maxPassed:
 		return one("", key)
-	case l.filter.AppID == nil && len(l.dead) == 0 && len(l.filter.Statuses) == 0 && l.filter.Box != feedback.Live:
+	case allApps && len(l.filter.Statuses) == 0 && l.filter.Box != feedback.Live:
 		return one(notLive, order)
 	}
 	rows := []feedback.Request{}
@@ -123,7 +122,7 @@ func (l listing) inOrder(
 		for i, r := range ranges {
 			selects[i] = q.selected(r.condition(&q.Parameters) + condition)
 		}
-		some, err := l.run(ctx, from, q, l.db.Merged(selects, order, limited))
+		some, err := q.run(ctx, from, l.db.Merged(selects, order, limited))
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +208,7 @@ func (l listing) severalVotes(ctx context.Context, from database.Queryer) ([]fee
 		return nil, nil
 	}
 	q := l.query()
-	return l.run(ctx, from, q, q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app()+q.others(), byVotes))
+	return q.run(ctx, from, q.one(" AND votes <> 1 AND votes > 1"+q.beyond()+q.app()+q.others(), byVotes))
 }
 
 func (l listing) oneVote(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
@@ -231,7 +230,7 @@ func (l listing) noVote(ctx context.Context, from database.Queryer) ([]feedback.
 	if after := l.page.After; after != nil && after.Votes == 0 {
 		where += " AND id < " + q.Add(after.ID)
 	}
-	return l.run(ctx, from, q, q.one(where+q.app()+q.others(), byID))
+	return q.run(ctx, from, q.one(where+q.app()+q.others(), byID))
 }
 
 // trending reads the page in the order of Trending: the requests with heat by a partial index, which has a range
@@ -246,7 +245,7 @@ func (l listing) trending(ctx context.Context, from database.Queryer) ([]feedbac
 			for i, id := range apps {
 				selects[i] = q.selected(where + " AND app_id = " + q.Add(id))
 			}
-			some, err := l.run(ctx, from, q, l.db.Merged(selects, byHeat, limited))
+			some, err := q.run(ctx, from, l.db.Merged(selects, byHeat, limited))
 			if err != nil {
 				return nil, err
 			}
@@ -274,7 +273,7 @@ func (l listing) trending(ctx context.Context, from database.Queryer) ([]feedbac
 // them could mean walking past many changed ones.
 func (l listing) recentlyUpdated(ctx context.Context, from database.Queryer) ([]feedback.Request, error) {
 	q := l.query()
-	rows, err := l.run(ctx, from, q, q.one(" AND version > 1"+q.beyond()+q.app()+q.others(), byUpdated))
+	rows, err := q.run(ctx, from, q.one(" AND version > 1"+q.beyond()+q.app()+q.others(), byUpdated))
 	if err != nil {
 		return nil, err
 	}

@@ -238,9 +238,7 @@ func TestListsOfNearlyAll(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		b := storetest.NewBig(t, at)
 		b.Exec("UPDATE requests SET box = CASE WHEN idempotency_key LIKE '%4322' THEN 'bin' ELSE 'live' END, status = 'opened'")
-		b.Exec("DELETE FROM request_counts")
-		b.Exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
-			SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
+		b.CountRequests()
 		b.Analyze()
 		for _, filter := range []index.Filter{{}, {Statuses: []feedback.Status{"opened"}}} {
 			filter.Box = feedback.Live

@@ -19,9 +19,7 @@ func TestQuarantinePlans(t *testing.T) {
 		const limit = 51
 		for _, c := range []struct{ name, which string }{{"little", "box = 'live' AND idempotency_key LIKE '%36'"}, {"much", "box = 'bin'"}} {
 			b.Exec("UPDATE requests SET box = 'quarantine' WHERE " + c.which)
-			b.Exec("DELETE FROM request_counts")
-			b.Exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
-				SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
+			b.CountRequests()
 			b.Analyze()
 			var apps int
 			if err := b.Raw.QueryRowContext(ctx, "SELECT COUNT(*) FROM request_counts"+

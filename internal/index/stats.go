@@ -56,17 +56,6 @@ func (r *statRange) bounds() (from, to feedback.ID) {
 	return r.days[0].from, r.days[len(r.days)-1].to
 }
 
-// apps is the condition that leaves out other apps and deleted ones.
-func (r *statRange) apps(p *database.Parameters) string {
-	switch {
-	case r.appID != nil:
-		return " AND r.app_id = " + p.Add(*r.appID)
-	case len(r.dead) > 0:
-		return " AND r.app_id NOT IN (" + database.List(p, r.dead) + ")"
-	}
-	return ""
-}
-
 // Stats counts the live requests, of one app or of all, that were created in the time from
 // (inclusive) to (exclusive). It refuses with ErrAppNotFound.
 func (x *Index) Stats(ctx context.Context, accountID feedback.ID, appID *feedback.ID, from, to feedback.Time) (feedback.Stats, error) {
@@ -248,8 +237,8 @@ func countAnswers(ctx context.Context, q database.Queryer, r *statRange, stats *
 		" AND r.id >= $3 AND r.id < $4 AND r.answered_after IS NOT NULL"
 	if r.appID != nil {
 		query += " AND COALESCE(r.app_id, r.app_id) = " + p.Add(*r.appID)
-	} else {
-		query += r.apps(&p)
+	} else if len(r.dead) > 0 {
+		query += " AND r.app_id NOT IN (" + database.List(&p, r.dead) + ")"
 	}
 	if err := q.QueryRowContext(ctx, query, p...).Scan(into...); err != nil {
 		return err

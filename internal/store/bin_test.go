@@ -19,7 +19,7 @@ func TestBin(t *testing.T) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
 		app := r.NewApp(account)
-		old, restored, later := r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1)
+		old, restored, later, quarantined := r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1), r.Fill(app, 1)
 		move := func(request feedback.Request, box feedback.Box) {
 			t.Helper()
 			if _, err := r.ChangeRequest(ctx, account.ID, request.ID, feedback.Command(), func(r *feedback.Request) error {
@@ -32,13 +32,14 @@ func TestBin(t *testing.T) {
 		move(old, feedback.Bin)
 		move(restored, feedback.Bin)
 		move(restored, feedback.Live)
+		move(quarantined, feedback.Quarantine)
 		r.Clock.Move(30 * 24 * time.Hour)
 		move(later, feedback.Bin)
 		r.Clock.Move(time.Millisecond)
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		for request, want := range map[feedback.ID]int{old.ID: 0, restored.ID: 1, later.ID: 1} {
+		for request, want := range map[feedback.ID]int{old.ID: 0, restored.ID: 1, later.ID: 1, quarantined.ID: 1} {
 			if n := r.Count("requests WHERE account_id = $1 AND id = $2", account.ID, request); n != want {
 				t.Errorf("%d rows, want %d", n, want)
 			}

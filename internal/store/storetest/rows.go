@@ -10,6 +10,14 @@ import (
 	"gatherkit/internal/feedback"
 )
 
+// CountRequests makes the counters of requests what they must be after rows were changed past the store.
+func (r *Rig) CountRequests() {
+	r.T.Helper()
+	r.Exec("DELETE FROM request_counts")
+	r.Exec(`INSERT INTO request_counts (account_id, app_id, box, status, n)
+		SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
+}
+
 // InsertRequests writes requests of an app and their tags past the store, a millisecond apart.
 // It counts them as live and open.
 func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
