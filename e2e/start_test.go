@@ -294,9 +294,8 @@ func TestStartsBehindMigration(t *testing.T) {
 	for name, test := range map[string]struct{ block, unblock string }{
 		"of another process": {"SELECT pg_advisory_lock(7423001)", "SELECT pg_advisory_unlock(7423001)"},
 		"of its own": {
-			"DROP INDEX requests_triaged, requests_aside; CREATE INDEX requests_box ON requests (id);" +
-				" CREATE INDEX requests_status ON requests (id); CREATE INDEX requests_app ON requests (id);" +
-				" DELETE FROM schema_version WHERE version = (SELECT MAX(version) FROM schema_version); COMMIT; BEGIN; LOCK TABLE requests",
+			"DROP INDEX comments_told, comments_on_portal, comments_person;" +
+				" DELETE FROM schema_version WHERE version = (SELECT MAX(version) FROM schema_version); COMMIT; BEGIN; LOCK TABLE comments",
 			"ROLLBACK",
 		},
 	} {

@@ -21,8 +21,8 @@ func (v *View) requests(ctx context.Context, ids ...feedback.ID) ([]feedback.Req
 }
 
 // onPortal is the condition that visitors see a comment c. $2 is the id of no author. What submitters write to the
-// team in the widget is not for others.
-const onPortal = "c.visibility = 'public' AND (c.author_id <> $2 OR c.person IS NOT NULL)"
+// team in the widget is not for others. COALESCE chooses the index comments_on_portal.
+const onPortal = "COALESCE(c.visibility, c.visibility) = 'public' AND (c.author_id <> $2 OR c.person IS NOT NULL)"
 
 // counts returns how many comments visitors see of each request, at most feedback.MaxCountedComments.
 func (v *View) counts(ctx context.Context, ids []feedback.ID) (map[feedback.ID]int64, error) {

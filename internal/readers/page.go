@@ -210,6 +210,8 @@ func (r *Readers) texts(ctx context.Context, tx *sql.Tx, w Person, items []item)
 // comments returns the latest public comments of the requests that the person asked for, by their ids, without
 // those of visitors of the portal, who do not write to the person.
 // Those of a request that others are merged into belong to all of these.
+//
+// It reads those since the latest maxComments of the team. Submitters write few comments for each of these.
 func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Person, items []item) (map[feedback.ID][]PublicComment, error) {
 	byID := map[feedback.ID][]PublicComment{}
 	var ids []feedback.ID
@@ -224,7 +226,7 @@ func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Person, items []it
 	if len(ids) == 0 {
 		return byID, nil
 	}
-	p := database.Parameters{w.App.AccountID, string(feedback.Public), maxComments, feedback.ID{}}
+	p := database.Parameters{w.App.AccountID, feedback.ID{}, maxComments - 1}
 	err := database.Each(ctx, tx, func(row database.Row) error {
 		var requestID, author feedback.ID
 		var c PublicComment
@@ -232,10 +234,11 @@ func (r *Readers) comments(ctx context.Context, tx *sql.Tx, w Person, items []it
 		c.Body, c.At, c.Mine = feedback.ForOutsiders(c.Body, w.App.PublicName()), c.ID.Time(), author == feedback.ID{}
 		byID[requestID] = append(byID[requestID], c)
 		return err
-	}, `SELECT request_id, id, author_id, body FROM (SELECT request_id, id, author_id, body,
-			ROW_NUMBER() OVER (PARTITION BY request_id, CASE WHEN author_id = $4 THEN 1 ELSE 0 END ORDER BY id DESC) AS place
-			FROM comments WHERE account_id = $1 AND visibility = $2 AND person IS NULL AND request_id IN (`+
-		database.List(&p, database.Padded(ids))+")) AS latest WHERE place <= $3 ORDER BY id", p...)
+	}, `SELECT c.request_id, c.id, c.author_id, c.body FROM (SELECT r.id, COALESCE((SELECT t.id FROM comments t
+			WHERE t.account_id = $1 AND t.request_id = r.id AND t.visibility = 'public' AND t.person IS NULL AND t.author_id <> $2
+			ORDER BY t.id DESC LIMIT 1 OFFSET CAST($3 AS BIGINT)), $2) AS since FROM requests r WHERE r.account_id = $1 AND r.id IN (`+
+		database.List(&p, database.Padded(ids))+`)) AS wanted JOIN comments c ON c.account_id = $1 AND c.request_id = wanted.id
+			AND c.id >= wanted.since WHERE c.visibility = 'public' AND c.person IS NULL ORDER BY c.id`, p...)
 	if err != nil {
 		return nil, err
 	}

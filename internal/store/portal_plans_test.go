@@ -197,9 +197,9 @@ func TestPortalPlans(t *testing.T) {
 			}
 			return []string{key(table)}
 		}
-		held, comments, votes := primary("held_comments"), primary("comments"), primary("votes")
+		held, votes := primary("held_comments"), primary("votes")
 		tokens, blocked := primary("visitor_tokens"), primary("blocked_people")
-		byApp, person := []string{"held_comments_app"}, []string{"votes_person"}
+		byApp, person, onPortal := []string{"held_comments_app"}, []string{"votes_person"}, []string{"comments_on_portal"}
 		slug, host := v.read(visitors.At{Slug: "acme"}), v.read(visitors.At{Host: "ideas.example.com"})
 		calls := []struct {
 			name, part, table string
@@ -207,7 +207,7 @@ func TestPortalPlans(t *testing.T) {
 			call              func(s *store.Store) error
 		}{
 			{"is it repeated", "SELECT body FROM held_comments", "held_comments", []string{"held_comments_request"}, v.comment(true)},
-			{"is a published one repeated", "SELECT body FROM comments", "comments", comments, v.comment(false)},
+			{"is a published one repeated", "SELECT body FROM comments", "comments", []string{"comments_person"}, v.comment(false)},
 			{"how many are held", "SELECT COUNT(*) FROM held_comments", "held_comments", byApp, v.comment(true)},
 			{"is the person blocked", "SELECT COUNT(*) FROM blocked_people", "blocked_people", blocked, v.comment(false)},
 			{"a page of an app", "ORDER BY h.id", "held_comments", byApp, v.held(&v.app.ID)},
@@ -222,8 +222,8 @@ func TestPortalPlans(t *testing.T) {
 			{"what the visitor asked", "SELECT id, TRUE", "requests", append([]string{"requests_merged"}, primary("requests")...), slug},
 			{"when the visitor voted", "SELECT id, TRUE", "votes", append([]string{"votes_reader"}, votes...), slug},
 			{"what was changed", "SELECT id, news_at", "requests", primary("requests"), slug},
-			{"the number of comments", "SELECT r.id, (SELECT COUNT(*)", "comments", comments, slug},
-			{"comments", "ORDER BY c.id DESC", "comments", comments, slug},
+			{"the number of comments", "SELECT r.id, (SELECT COUNT(*)", "comments", onPortal, slug},
+			{"comments", "ORDER BY c.id DESC", "comments", onPortal, slug},
 			{"the end of sessions", "DELETE FROM visitor_tokens", "visitor_tokens", []string{"visitor_tokens_person"}, v.moderate},
 			{"who is blocked", "SELECT person, email", "blocked_people", blocked, v.moderate},
 			{"the end of a block", "DELETE FROM blocked_people", "blocked_people", blocked, v.moderate},

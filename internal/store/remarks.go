@@ -62,13 +62,12 @@ func (s *Store) PortalComment(
 
 // repeated reports whether a comment repeats the last one of its person on the request.
 func repeated(ctx context.Context, tx *sql.Tx, accountID feedback.ID, c feedback.Comment, held bool) (bool, error) {
-	table := "comments"
+	table, order := "comments", "id"
 	if held {
-		table = "held_comments"
+		table, order = "held_comments", "COALESCE(id, id)" // keeps SQLite from reading all that is held in the order of ids
 	}
-	// COALESCE keeps SQLite from reading all that is held in the order of ids.
 	last, err := database.All(ctx, tx, database.One[string], "SELECT body FROM "+table+" WHERE account_id = $1 AND request_id = $2"+
-		" AND person = $3 ORDER BY COALESCE(id, id) DESC LIMIT 1", accountID, c.RequestID, c.Person.Key())
+		" AND person = $3 ORDER BY "+order+" DESC LIMIT 1", accountID, c.RequestID, c.Person.Key())
 	return len(last) > 0 && last[0] == c.Body, err
 }
 
