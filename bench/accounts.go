@@ -55,7 +55,39 @@ func measureAccounts(ctx context.Context, o options, r rig) error {
 		fmt.Printf("| %d | %.0f | %s | %s | %.0f | %s | %s | %d | %.0f %% |\n", n, s.rate, ms(s.p50), ms(s.p99), l.rate, ms(l.p50), ms(l.p99),
 			s.failures+l.failures, 100*busiest[i])
 	}
-	return r.timeIndexing(ctx)
+	if err := r.timeIndexing(ctx); err != nil {
+		return err
+	}
+	return r.timeKeepingUp(ctx, o, tenants)
+}
+
+// timeKeepingUp prints how many of the submissions in one account, and in many, the index processes meanwhile.
+func (r rig) timeKeepingUp(ctx context.Context, o options, tenants []tenant) error {
+	const callers = 16
+	fmt.Printf("\n| accounts | submissions/s, %d callers | p50 | p99 | indexed/s | indexed/submitted | failures |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- |\n", callers)
+	for _, n := range []int{1, o.accounts} {
+		var submits, indexed []figures
+		for range o.rounds {
+			choices := zipf(callers, n)
+			began := time.Now()
+			f := load(ctx, callers, 3*o.during, func(ctx context.Context, caller int) error {
+				return r.callWith(ctx, "widget-submit-request", "X-API-Key", tenants[choices[caller].Uint64()].key, submission, nil)
+			})
+			took := time.Since(began).Seconds()
+			left, err := r.backlog(ctx)
+			if err != nil {
+				return err
+			}
+			submits, indexed = append(submits, f), append(indexed, figures{rate: float64(int64(f.calls)-left) / took})
+			if err := r.untilIndexed(ctx); err != nil {
+				return err
+			}
+		}
+		s, i := median(submits), median(indexed)
+		fmt.Printf("| %d | %.0f | %s | %s | %.0f | %.2f | %d |\n", n, s.rate, ms(s.p50), ms(s.p99), i.rate, i.rate/s.rate, s.failures)
+	}
+	return nil
 }
 
 // timeIndexing prints how long the index takes to process what was submitted.

@@ -179,12 +179,8 @@ func (l *demoLife) addTest(ctx context.Context, app feedback.App) error {
 
 // index adds all requests to the search index, as the service's worker does.
 func (l *demoLife) index(ctx context.Context) error {
-	var next feedback.ID
-	for more := true; more; {
-		var err error
-		if next, more, err = l.Index.Follow(ctx, next, index.Chunk); err != nil {
-			return fmt.Errorf("cannot index the example: %w", err)
-		}
+	if err := l.Index.FollowAll(ctx, index.Chunk); err != nil {
+		return fmt.Errorf("cannot index the example: %w", err)
 	}
 	return nil
 }

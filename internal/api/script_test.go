@@ -18,7 +18,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/store/storetest"
 )
@@ -215,12 +214,8 @@ func (s *service) play(steps []step) []step {
 // index brings the inverted index up to date.
 func (s *service) index() {
 	s.t.Helper()
-	var next feedback.ID
-	for more := true; more; {
-		var err error
-		if next, more, err = s.store.Index.Follow(context.Background(), next, index.Chunk); err != nil {
-			s.t.Fatal(err)
-		}
+	if err := s.store.Index.FollowAll(context.Background(), index.Chunk); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -28,17 +29,17 @@ import (
 // read it earlier.
 
 const (
-	// Chunk is how many log entries Follow handles in one transaction.
+	// Chunk is how many log entries the index usually follows in one transaction.
 	Chunk = 64
-	// MaxChunk is Chunk for times without submissions, which would wait for it: then the
-	// index follows twice as fast.
+	// MaxChunk is Chunk where no submissions wait for it, or the index is far behind: then it follows twice as fast.
 	MaxChunk = 512
 	// usualTerms is how many terms a request usually has. Entries of requests with more
 	// terms are followed in smaller chunks, so that no transaction keeps others waiting.
 	usualTerms = 40
-	// accountsAtOnce is how many accounts are followed at the same time. On SQLite they
-	// share a transaction.
-	accountsAtOnce = 8
+	// accountsAtOnce is how many accounts are followed in one transaction.
+	accountsAtOnce = 16
+	// overview is how many accounts are read at once, those with the most changes.
+	overview = 4096
 )
 
 // behind is an account whose log the index has not followed to its end.
@@ -47,6 +48,9 @@ type behind struct {
 	seq, last int64
 	version   int64
 }
+
+// lag returns how many entries it has not followed.
+func (b behind) lag() int64 { return b.last - b.seq }
 
 // followed is how far the index of an account i has followed the log, as this program sees it.
 const followed = "CASE WHEN i.version >= $1 THEN i.seq ELSE 0 END"
@@ -61,7 +65,7 @@ func scanBehind(r database.Row) (b behind, err error) {
 	return b, err
 }
 
-// ErrNoOverview means that Follow could not find out which accounts have changes.
+// ErrNoOverview means that a Follower could not find out which accounts have changes.
 var ErrNoOverview = errors.New("it is not known which accounts have changes")
 
 // FollowAccount lets the index follow up to chunk entries of the log of one account. It does nothing
@@ -74,30 +78,102 @@ func (x *Index) FollowAccount(ctx context.Context, accountID feedback.ID, chunk 
 	return x.follow(ctx, accounts[0], chunk)
 }
 
-// Follow lets the index follow the logs of a few accounts, beginning after the account
-// from, in transactions of at most chunk entries. It returns the account to continue
-// with, and whether there may be more to do. It returns ErrNoOverview if it cannot find out which
-// accounts have changes.
-func (x *Index) Follow(ctx context.Context, from feedback.ID, chunk int) (next feedback.ID, more bool, err error) {
+// Follower lets the index follow the logs of all accounts, in steps. It reads which accounts have changes, and lets the
+// index follow a part of the log of each. Those with at least Chunk changes come first, in turn: lists read fewer changes
+// than that at once. It is for one goroutine.
+type Follower struct {
+	index *Index
+	last  feedback.ID // the account with many changes that was followed last
+	queue []behind    // the accounts that are followed next
+	lag   int64       // how many entries the index had not followed when the queue was read
+}
+
+// Follower returns a Follower that begins with the first account.
+func (x *Index) Follower() *Follower { return &Follower{index: x} }
+
+// Renew lets the next step read anew which accounts have changes, and returns how many log entries the index had not
+// followed when they were read last.
+func (f *Follower) Renew() (lag int64) {
+	f.queue = nil
+	return f.lag
+}
+
+// Step lets the index follow the logs of the next few accounts, in as many transactions at the same time as there are
+// lanes, each of at most chunk entries, and reports whether there may be more to do. It returns ErrNoOverview if it
+// cannot find out which accounts have changes.
+func (f *Follower) Step(ctx context.Context, chunk, lanes int) (more bool, err error) {
 	var again error
-	if from == (feedback.ID{}) {
-		again = x.retry(ctx)
+	if len(f.queue) == 0 {
+		again = f.index.retry(ctx)
+		if err := f.read(ctx); err != nil {
+			return false, fmt.Errorf("%w: %w", ErrNoOverview, err)
+		}
 	}
-	accounts, err := database.All(ctx, x.db.Reader(), scanBehind, selectBehind+
-		" AND q.account_id > $2 ORDER BY q.account_id LIMIT CAST($3 AS BIGINT)", version, from, accountsAtOnce)
-	if err != nil {
-		return from, false, fmt.Errorf("%w: %w", ErrNoOverview, err)
+	if len(f.queue) == 0 {
+		return false, again
 	}
-	if len(accounts) == 0 { // the last account was done: begin again, unless this was the first
-		return feedback.ID{}, from != (feedback.ID{}), again
-	}
-	failures := make([]error, len(accounts))
+	failures := make([]error, lanes)
 	var wg sync.WaitGroup
-	for i, account := range accounts {
-		wg.Go(func() { failures[i] = x.follow(ctx, account, chunk) })
+	for i := 0; i < lanes && len(f.queue) > 0; i++ {
+		accounts := f.next(chunk)
+		wg.Go(func() { failures[i] = f.index.followSome(ctx, accounts, chunk) })
 	}
 	wg.Wait()
-	return accounts[len(accounts)-1].accountID, true, errors.Join(append(failures, again)...)
+	return true, errors.Join(append(failures, again)...)
+}
+
+// read reads which accounts have changes.
+func (f *Follower) read(ctx context.Context) (err error) {
+	f.lag = 0
+	f.queue, err = database.All(ctx, f.index.db.Reader(), scanBehind, selectBehind+
+		" ORDER BY q.last - "+followed+" DESC LIMIT CAST($2 AS BIGINT)", version, overview)
+	hadTurn := func(b behind) bool { return b.accountID.Compare(f.last) <= 0 }
+	slices.SortFunc(f.queue, func(a, b behind) int {
+		if many := cmp.Compare(min(b.lag(), Chunk), min(a.lag(), Chunk)); many != 0 {
+			return many
+		}
+		if hadTurn(a) != hadTurn(b) {
+			return b.accountID.Compare(a.accountID) // the one that had its turn has the lower id, and comes later
+		}
+		return a.accountID.Compare(b.accountID)
+	})
+	for _, b := range f.queue {
+		f.lag += b.lag()
+	}
+	return err
+}
+
+// next takes accounts from the queue: one, or several that have up to chunk changes together.
+func (f *Follower) next(chunk int) []behind {
+	n, entries, most := 0, int64(0), accountsAtOnce
+	if f.index.db.Distributed() {
+		most = 1 // accounts are on several machines
+	}
+	for n < min(len(f.queue), most) {
+		b := f.queue[n]
+		if entries += b.lag(); n > 0 && entries > int64(chunk) {
+			break
+		}
+		n++
+		if b.lag() >= Chunk {
+			f.last = b.accountID
+		}
+	}
+	accounts := f.queue[:n]
+	f.queue = f.queue[n:]
+	return accounts
+}
+
+// FollowAll lets the index follow all logs to their ends, in transactions of at most chunk entries.
+func (x *Index) FollowAll(ctx context.Context, chunk int) error {
+	f := x.Follower()
+	for more := true; more; {
+		var err error
+		if more, err = f.Step(ctx, chunk, x.db.WriteLanes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Backlog returns how many log entries of all accounts the index has not followed yet.
@@ -113,10 +189,24 @@ type entry struct {
 	requestID *feedback.ID
 }
 
+// followSome updates the index for chunks of the logs of some accounts in one transaction. If that fails, it does so for
+// each account by itself.
+func (x *Index) followSome(ctx context.Context, accounts []behind, chunk int) error {
+	failed := sweep.Recovered(func() error { return x.followChunks(ctx, accounts, chunk) })
+	if failed == nil || sweep.GivesUp(ctx, x.db, failed) {
+		return failed
+	}
+	failures := make([]error, len(accounts))
+	for i, b := range accounts {
+		failures[i] = x.follow(ctx, b, chunk)
+	}
+	return errors.Join(failures...)
+}
+
 // follow updates the index for a chunk of an account's log. If that fails, it does so for fewer entries. A request
 // that fails alone is set aside.
 func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
-	failed := sweep.Recovered(func() error { return x.followChunk(ctx, b, chunk) })
+	failed := sweep.Recovered(func() error { return x.followChunks(ctx, []behind{b}, chunk) })
 	switch {
 	case failed == nil || sweep.GivesUp(ctx, x.db, failed):
 		return failed
@@ -195,35 +285,59 @@ func (x *Index) advance(ctx context.Context, tx *sql.Tx, b behind, to int64) (bo
 	return n > 0, err
 }
 
-// followChunk updates the index for a chunk of an account's log. The texts are read before the
-// transaction begins; a request that changes after that has a later entry.
-func (x *Index) followChunk(ctx context.Context, b behind, chunk int) error {
+// part is a part of an account's log: the requests in the entries up to a number.
+type part struct {
+	behind
+	to     int64
+	ids    []feedback.ID
+	wanted map[feedback.ID]*document
+}
+
+// followChunks updates the index for chunks of the logs of some accounts. The texts are read before the transaction
+// begins; a request that changes after that has a later entry.
+func (x *Index) followChunks(ctx context.Context, accounts []behind, chunk int) error {
+	parts := make([]part, len(accounts))
+	for i, b := range accounts {
+		var err error
+		if parts[i], err = x.part(ctx, b, chunk); err != nil {
+			return err
+		}
+	}
+	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, p := range parts {
+			ours, err := x.advance(ctx, tx, p.behind, p.to)
+			if err == nil && ours {
+				err = x.reindex(ctx, tx, p.accountID, p.ids, p.wanted)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// part reads up to chunk entries of an account's log, and what the index is to have of their requests.
+func (x *Index) part(ctx context.Context, b behind, chunk int) (p part, err error) {
 	if b.version < version {
 		if err := x.restart(ctx, b.accountID); err != nil {
-			return err
+			return p, err
 		}
 	}
 	entries, err := x.entries(ctx, b, chunk)
 	if err != nil {
-		return err
+		return p, err
 	}
-	to := b.last
+	p.behind, p.to = b, b.last
 	if len(entries) == chunk {
-		to = entries[chunk-1].seq
+		p.to = entries[chunk-1].seq
 	}
-	wanted, err := read(ctx, x.db.Reader(), b.accountID, requestsOf(entries, to), anyApp, true)
-	if err != nil {
-		return err
+	if p.wanted, err = read(ctx, x.db.Reader(), b.accountID, requestsOf(entries, p.to), anyApp, true); err != nil {
+		return p, err
 	}
-	to = fewerTerms(entries, wanted, chunk*usualTerms, to)
-	ids := requestsOf(entries, to)
-	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		ours, err := x.advance(ctx, tx, b, to)
-		if err != nil || !ours {
-			return err
-		}
-		return x.reindex(ctx, tx, b.accountID, ids, wanted)
-	})
+	p.to = fewerTerms(entries, p.wanted, chunk*usualTerms, p.to)
+	p.ids = requestsOf(entries, p.to)
+	return p, nil
 }
 
 // restart lets the index follow an account's log from the beginning, for the fields of this

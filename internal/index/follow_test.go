@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ func TestIndexFollows(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			apps := []feedback.App{r.NewApp(account), r.NewApp(account)}
 			var ids []feedback.ID
-			var next feedback.ID
+			follower := r.Index.Follower()
 			change := func(change func(*feedback.Request)) {
 				if len(ids) == 0 {
 					return
@@ -61,8 +62,7 @@ func TestIndexFollows(t *testing.T) {
 					change(func(r *feedback.Request) { r.Box = box })
 				},
 				"index": func(rt *rapid.T) {
-					var err error
-					if next, _, err = r.Index.Follow(ctx, next, index.Chunk); err != nil {
+					if _, err := follower.Step(ctx, index.Chunk, 1); err != nil {
 						rt.Fatal(err)
 					}
 				},
@@ -118,10 +118,9 @@ func TestIndexersAtOnce(t *testing.T) {
 		done := make(chan struct{})
 		for _, s := range stores {
 			indexing.Go(func() {
-				var next feedback.ID
+				follower := s.Index.Follower()
 				for {
-					var err error
-					if next, _, err = s.Index.Follow(ctx, next, index.Chunk); err != nil {
+					if _, err := follower.Step(ctx, index.Chunk, 1); err != nil {
 						t.Error(err)
 						return
 					}
@@ -210,7 +209,7 @@ func TestIndexBesidePurge(t *testing.T) {
 					})
 				}
 			})
-			if _, _, err := slow.Index.Follow(ctx, feedback.ID{}, index.Chunk); err != nil {
+			if _, err := slow.Index.Follower().Step(ctx, index.Chunk, 1); err != nil {
 				t.Fatal(err)
 			}
 			r.IndexAll()
@@ -233,7 +232,7 @@ func TestIndexResumes(t *testing.T) {
 		if err != nil || before < 500 {
 			t.Fatalf("the backlog is %d, %v", before, err)
 		}
-		if _, more, err := r.Index.Follow(ctx, feedback.ID{}, index.Chunk); err != nil || !more {
+		if more, err := r.Index.Follower().Step(ctx, index.Chunk, 1); err != nil || !more {
 			t.Fatal(more, err)
 		}
 		some := r.Count("index_documents")
@@ -246,10 +245,8 @@ func TestIndexResumes(t *testing.T) {
 				read += len(args) / 5
 			}
 		})
-		for from, more := (feedback.ID{}), true; more; {
-			if from, more, err = next.Index.Follow(ctx, from, index.Chunk); err != nil {
-				t.Fatal(err)
-			}
+		if err := next.Index.FollowAll(ctx, index.Chunk); err != nil {
+			t.Fatal(err)
 		}
 		if read != 500-some {
 			t.Errorf("%d were indexed after %d of 500", read, some)
@@ -290,5 +287,86 @@ func TestWorkIndexes(t *testing.T) {
 		}
 		r.IndexAll()
 		r.CheckIndex(t)
+	})
+}
+
+// TestFollowerTurns: accounts with many changes are followed in turn, each before those with few, and these with the most
+// changes first.
+func TestFollowerTurns(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		fill := func(n int) feedback.ID {
+			account := r.NewAccount(fmt.Sprint("Account ", r.Count("accounts")))
+			r.Fill(r.NewApp(account), n)
+			return account.ID
+		}
+		accounts := []feedback.ID{fill(5), fill(2 * index.Chunk), fill(3 * index.Chunk), fill(20), fill(2 * index.Chunk)}
+		few, some, many := accounts[0], accounts[3], []feedback.ID{accounts[1], accounts[2], accounts[4]}
+		follower := r.Index.Follower()
+		step := func(chunk int) (followed []feedback.ID) {
+			before := make([]int, len(accounts))
+			for i, id := range accounts {
+				before[i] = r.Count("index_documents WHERE account_id = $1", id)
+			}
+			backlog, err := r.Index.Backlog(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if more, err := follower.Step(ctx, chunk, 1); err != nil || !more {
+				t.Fatal(more, err)
+			}
+			if lag := follower.Renew(); lag != backlog {
+				t.Errorf("the index lags by %d, want %d", lag, backlog)
+			}
+			for i, id := range accounts {
+				if r.Count("index_documents WHERE account_id = $1", id) > before[i] {
+					followed = append(followed, id)
+				}
+			}
+			return followed
+		}
+		for turn := range 2 {
+			for i, id := range many {
+				if got := step(index.Chunk); !slices.Equal(got, []feedback.ID{id}) {
+					t.Errorf("turn %d of account %d: %v were followed", turn, i, got)
+				}
+			}
+		}
+		if got := step(index.Chunk); !slices.Equal(got, many[1:2]) {
+			t.Errorf("%v were followed, not the only one with many changes", got)
+		}
+		if got := step(8); !slices.Equal(got, []feedback.ID{some}) {
+			t.Errorf("%v were followed, not the one with the most changes", got)
+		}
+		if got := step(index.Chunk); !slices.Contains(got, few) || !slices.Contains(got, some) {
+			t.Errorf("%v were followed, not all that are left", got)
+		}
+		if more, err := follower.Step(ctx, index.Chunk, 1); err != nil || more || follower.Renew() != 0 {
+			t.Error("there is more to follow", err)
+		}
+		r.CheckIndex(t)
+	})
+}
+
+// TestFollowsApart: a request that cannot be indexed does not keep other accounts from being followed in the same step.
+func TestFollowsApart(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		var accounts []feedback.ID
+		var broken feedback.Request
+		for _, name := range []string{"Acme", "Other", "Third"} {
+			account := r.NewAccount(name)
+			broken = r.Fill(r.NewApp(account), 3)
+			accounts = append(accounts, account.ID)
+		}
+		defer r.Refuses("INSERT", "index_documents", "new.request_id = "+r.Literal(broken.ID))()
+		if _, err := r.Index.Follower().Step(ctx, index.Chunk, 1); err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range accounts[:2] {
+			if n := r.Count("index_documents WHERE account_id = $1", id); n != 3 {
+				t.Errorf("account %d has %d indexed requests, want 3", i, n)
+			}
+		}
 	})
 }

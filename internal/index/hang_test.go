@@ -29,11 +29,8 @@ func filled(t *testing.T, at storetest.Place, size int, fill func(i int) (title 
 	}
 	r.InsertRequests(app, requests)
 	r.Analyze()
-	for more, next := true, (feedback.ID{}); more; {
-		var err error
-		if next, more, err = r.Index.Follow(ctx, next, index.MaxChunk); err != nil {
-			t.Fatal(err)
-		}
+	if err := r.Index.FollowAll(ctx, index.MaxChunk); err != nil {
+		t.Fatal(err)
 	}
 	return r, app
 }

@@ -30,9 +30,9 @@ func TestIndexOfManyWords(t *testing.T) {
 			}
 		}
 		rounds, before := 0, 0
-		for from, more := (feedback.ID{}), true; more; rounds++ {
+		for follower, more := r.Index.Follower(), true; more; rounds++ {
 			var err error
-			if from, more, err = r.Index.Follow(ctx, from, index.Chunk); err != nil {
+			if more, err = follower.Step(ctx, index.Chunk, 1); err != nil {
 				t.Fatal(err)
 			}
 			now := r.Count("index_words")

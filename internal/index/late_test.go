@@ -23,9 +23,9 @@ func TestLateIDs(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		var late, odd []feedback.ID // of the two processes
 		ids := insertLate(r, app, n, random)
-		for next, more := (feedback.ID{}), true; more; {
+		for follower, more := r.Index.Follower(), true; more; {
 			var err error
-			if next, more, err = r.Index.Follow(ctx, next, 1+random.IntN(index.MaxChunk)); err != nil {
+			if more, err = follower.Step(ctx, 1+random.IntN(index.MaxChunk), 1); err != nil {
 				t.Fatal(err)
 			}
 		}

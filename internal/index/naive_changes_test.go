@@ -20,11 +20,11 @@ import (
 // world is two accounts of an installation. Everything in them changes at random.
 type world struct {
 	*storetest.Rig
-	tenants []*tenant
-	next    feedback.ID    // the account that the index follows next
-	moments []time.Time    // the times of changes
-	people  int            // how many users were added
-	done    map[string]int // how often each change was made
+	tenants  []*tenant
+	follower *index.Follower
+	moments  []time.Time    // the times of changes
+	people   int            // how many users were added
+	done     map[string]int // how often each change was made
 }
 
 type tenant struct {
@@ -37,7 +37,7 @@ type tenant struct {
 // newWorld adds two accounts.
 func newWorld(r *storetest.Rig, done map[string]int) *world {
 	r.T.Helper()
-	w := &world{Rig: r, done: done, moments: []time.Time{r.Clock.Now()}}
+	w := &world{Rig: r, follower: r.Index.Follower(), done: done, moments: []time.Time{r.Clock.Now()}}
 	for _, name := range []string{"Acme", "Other"} {
 		account := r.NewAccount(name + feedback.FirstIDAt(r.Clock.Now()).String())
 		one := &tenant{Account: account, owner: r.UserOf(account), users: []*feedback.ID{nil}}
@@ -114,7 +114,7 @@ func (w *world) all() map[string]func(*rapid.T, *tenant) error {
 			return w.RemoveUser(ctx, of.ID, feedback.ByUserID(*of.owner), *user)
 		},
 		"follow": func(t *rapid.T, _ *tenant) (err error) {
-			w.next, _, err = w.Index.Follow(ctx, w.next, rapid.SampledFrom([]int{1, 3, index.Chunk}).Draw(t, "chunk"))
+			_, err = w.follower.Step(ctx, rapid.SampledFrom([]int{1, 3, index.Chunk}).Draw(t, "chunk"), 1)
 			return err
 		},
 	}

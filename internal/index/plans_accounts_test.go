@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
@@ -20,7 +19,7 @@ func TestPlansOfTheLargestAccount(t *testing.T) {
 		b := storetest.NewBigOf(t, at, 40_000, 2000)
 		b.FillOthers()
 		for _, s := range b.During(func(s *store.Store) error {
-			_, _, err := s.Index.Follow(ctx, feedback.ID{}, index.MaxChunk)
+			_, err := s.Index.Follower().Step(ctx, index.MaxChunk, 1)
 			return err
 		}) {
 			if strings.Contains(s.Query, "FROM requests WHERE account_id = $1 AND id IN") {

@@ -71,11 +71,8 @@ func TestFindingPlans(t *testing.T) {
 			others = append(others, []any{other.ID, id, "A", "gk", "{}", 1, 0, 0})
 		}
 		r.InsertRows("apps", "account_id, id, name, api_key, settings, version, created_at, updated_at", others)
-		for next, more := (feedback.ID{}), true; more; {
-			var err error
-			if next, more, err = r.Index.Follow(ctx, next, index.MaxChunk); err != nil {
-				t.Fatal(err)
-			}
+		if err := r.Index.FollowAll(ctx, index.MaxChunk); err != nil {
+			t.Fatal(err)
 		}
 		const columns = "id, app_id, box, status, title, description, submitter_verified, tags, votes, comments, metadata," +
 			" source, version, created_at, updated_at"
@@ -147,8 +144,7 @@ func TestFindingPlans(t *testing.T) {
 			}); err != nil {
 				return err
 			}
-			_, _, err := s.Index.Follow(ctx, feedback.ID{}, index.Chunk)
-			return err
+			return s.Index.FollowAccount(ctx, account.ID, index.Chunk)
 		})
 		checkKeys(plans, "purge", 6000, func(s *store.Store) error {
 			r.Drop(apps[0])

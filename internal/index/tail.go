@@ -12,23 +12,23 @@ import (
 // requests in the tail of the log are read and compared with the filter one by one, and
 // what the index has of them is ignored.
 
-// maxTail is how many entries of the log are read. If the index is further behind, the
+// MaxTail is how many entries of the log are read. If the index is further behind, the
 // newest ones are, and totals are not exact.
-const maxTail = 2048
+const MaxTail = 2048
 
 // touched returns the requests in the log behind the index's progress, and whether these
 // are all.
 func touched(ctx context.Context, q database.Queryer, accountID feedback.ID) (ids []feedback.ID, all bool, err error) {
 	entries, err := database.All(ctx, q, database.One[*feedback.ID], `SELECT request_id FROM changes
 		WHERE account_id = $1 AND seq > COALESCE((SELECT seq FROM index_followed WHERE account_id = $1 AND version >= $2), 0)
-		ORDER BY seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, version, maxTail+1)
+		ORDER BY seq DESC LIMIT CAST($3 AS BIGINT)`, accountID, version, MaxTail+1)
 	for _, id := range entries {
 		if id != nil {
 			ids = append(ids, *id)
 		}
 	}
 	slices.SortFunc(ids, feedback.ID.Compare)
-	return slices.Compact(ids), len(entries) <= maxTail, err
+	return slices.Compact(ids), len(entries) <= MaxTail, err
 }
 
 // addTail reads the requests of the tail that are in some apps, with their words or without.

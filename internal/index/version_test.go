@@ -98,7 +98,7 @@ func TestOvertaken(t *testing.T) {
 			}
 		})
 		before := r.Count("index_documents")
-		if _, _, err := s.Index.Follow(ctx, feedback.ID{}, index.MaxChunk); err != nil {
+		if _, err := s.Index.Follower().Step(ctx, index.MaxChunk, 1); err != nil {
 			t.Fatal(err)
 		}
 		if now := r.Count("index_documents"); now != before {

@@ -66,9 +66,26 @@ func (w *Worker) Step(ctx context.Context) (more bool, err error) {
 
 // FollowStep does one step of the indexer.
 func (s *Store) FollowStep(ctx context.Context) error {
-	_, err := s.follow(ctx, &follower{chunk: index.Chunk})
+	_, err := s.follow(ctx, &follower{s.Index.Follower(), index.Chunk, 1})
 	return err
 }
+
+// FollowSteps does some steps of the indexer, and returns how many entries the next one would follow.
+func (s *Store) FollowSteps(ctx context.Context, n int) (chunk int, err error) {
+	f := follower{s.Index.Follower(), index.Chunk, 1}
+	for range n {
+		if _, err := s.follow(ctx, &f); err != nil {
+			return 0, err
+		}
+	}
+	return f.chunk, nil
+}
+
+// Arrived counts a submission as one that this process has received.
+func Arrived(s *Store) { s.arrived.Add(1) }
+
+// Pace is how the index follows the log beside submissions.
+func Pace(lag int64) (chunk, pause int) { return pace(lag) }
 
 // CountTags is Tags where the index is far behind.
 func (s *Store) CountTags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {

@@ -52,7 +52,7 @@ func (s *Store) retain(ctx context.Context, w *walk) (more bool, err error) {
 		w.at = *next
 	}
 	if s.arrived.Load() != arrived {
-		giveWay(ctx, began)
+		giveWay(ctx, began, usualPause)
 	}
 	return true, err
 }

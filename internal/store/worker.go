@@ -33,6 +33,8 @@ const (
 	purgeChunk   = 1000
 	// A step works on so many entries, deleted apps and removed users.
 	entriesAtOnce, appsAtOnce, usersAtOnce = 32, 4, 4
+	// usualPause is for how many times as long as a step has taken the worker pauses where submissions arrive.
+	usualPause = 15
 )
 
 // Work runs the worker and the indexer until ctx ends. It logs failures and retries.
@@ -42,7 +44,7 @@ func (s *Store) Work(ctx context.Context) {
 		lease.New(s.db, s.now, workerLease, s.ids.New()).Run(ctx, s.log, &s.outcomes, s.workerSteps(ctx)...)
 	})
 	wg.Go(func() {
-		f := follower{chunk: index.Chunk}
+		f := follower{s.Index.Follower(), index.Chunk, 1}
 		lease.New(s.db, s.now, indexLease, s.ids.New()).Run(ctx, s.log, &s.outcomes, lease.Step{Work: "index", Do: func() (bool, error) {
 			return s.follow(ctx, &f)
 		}})
@@ -82,36 +84,50 @@ func (s *Store) WorkSucceeded(work string) (at time.Time, ever bool) {
 
 // follower is the state of the indexer between steps.
 type follower struct {
-	next  feedback.ID // the account after which the next step begins
-	chunk int         // the number of log entries per step
+	*index.Follower
+	chunk int // the number of log entries per transaction
+	lanes int // the number of transactions per step
 }
 
-// follow does one step of the indexer and reports whether there is more to do. If this
-// process received a submission during the step, submissions take precedence: follow
-// resets the chunk and gives way.
+// follow does one step of the indexer and reports whether there is more to do. If this process received a submission
+// during the step, submissions take precedence: follow gives way, unless the index is far behind.
 func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) {
 	began, arrived := time.Now(), s.arrived.Load()
-	f.next, more, err = s.Index.Follow(ctx, f.next, f.chunk)
+	more, err = f.Step(ctx, f.chunk, f.lanes)
 	if errors.Is(err, index.ErrNoOverview) && database.Answered(err) {
 		s.apart(ctx, func(ctx context.Context, accountID feedback.ID) { _ = s.Index.FollowAccount(ctx, accountID, f.chunk) })
 	}
 	if s.arrived.Load() == arrived {
-		f.chunk = min(2*f.chunk, index.MaxChunk)
+		f.chunk, f.lanes = min(2*f.chunk, index.MaxChunk), s.db.WriteLanes()
 		return more, err
 	}
-	f.chunk = index.Chunk
+	chunk, pause := pace(f.Renew())
+	f.chunk, f.lanes = chunk, 1
 	if more {
-		giveWay(ctx, began)
+		giveWay(ctx, began, pause)
 	}
 	return more, err
 }
 
-// giveWay pauses for 15 times as long as a step of background work has taken, up to lease.PollInterval, because
+// pace returns how many log entries the index follows at once while submissions arrive, and for how many times as long
+// as that took it then pauses, when it lags behind by so many entries. Until the lag is index.MaxTail, searches
+// find everything and count exactly, so there is no hurry.
+func pace(lag int64) (chunk, pause int) {
+	switch {
+	case lag < index.MaxTail:
+		return index.Chunk, usualPause
+	case lag < 16*index.MaxTail:
+		return index.MaxChunk, 4
+	}
+	return index.MaxChunk, 1
+}
+
+// giveWay pauses for so many times as long as a step of background work has taken, up to lease.PollInterval, because
 // submissions arrived meanwhile.
-func giveWay(ctx context.Context, began time.Time) {
+func giveWay(ctx context.Context, began time.Time, times int) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(min(15*time.Since(began), lease.PollInterval)):
+	case <-time.After(min(time.Duration(times)*time.Since(began), lease.PollInterval)):
 	}
 }
 

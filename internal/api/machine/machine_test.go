@@ -169,7 +169,7 @@ func (m *machine) work(task string) {
 		case "purge":
 			_, err = s.store.Purge(context.Background())
 		case "index":
-			_, _, err = s.store.Index.Follow(context.Background(), feedback.ID{}, index.Chunk)
+			_, err = s.store.Index.Follower().Step(context.Background(), index.Chunk, 1)
 		case "webhooks":
 			err = s.store.Webhooks.Prune(context.Background())
 		case "entries":

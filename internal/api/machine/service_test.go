@@ -230,11 +230,7 @@ func signed(t *rapid.T, secret, claims string) string {
 
 // index brings the index up to date.
 func (s *service) index(t *rapid.T) {
-	var next feedback.ID
-	for more := true; more; {
-		var err error
-		if next, more, err = s.store.Index.Follow(context.Background(), next, index.Chunk); err != nil {
-			t.Fatal(err)
-		}
+	if err := s.store.Index.FollowAll(context.Background(), index.Chunk); err != nil {
+		t.Fatal(err)
 	}
 }

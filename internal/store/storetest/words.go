@@ -17,12 +17,8 @@ import (
 // IndexAll lets the index follow to the end of the logs, and vocabularies be read again.
 func (r *Rig) IndexAll() {
 	r.T.Helper()
-	var next feedback.ID
-	for more := true; more; {
-		var err error
-		if next, more, err = r.Index.Follow(context.Background(), next, index.MaxChunk); err != nil {
-			r.T.Fatal(err)
-		}
+	if err := r.Index.FollowAll(context.Background(), index.MaxChunk); err != nil {
+		r.T.Fatal(err)
 	}
 	r.Clock.Move(time.Minute)
 }
