@@ -75,7 +75,7 @@ func (x *Index) FollowAccount(ctx context.Context, accountID feedback.ID, chunk 
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
-	return x.follow(ctx, accounts[0], chunk)
+	return x.follow(ctx, accounts, chunk)
 }
 
 // Follower lets the index follow the logs of all accounts, in steps. It reads which accounts have changes, and lets the
@@ -116,7 +116,7 @@ func (f *Follower) Step(ctx context.Context, chunk, lanes int) (more bool, err e
 	var wg sync.WaitGroup
 	for i := 0; i < lanes && len(f.queue) > 0; i++ {
 		accounts := f.next(chunk)
-		wg.Go(func() { failures[i] = f.index.followSome(ctx, accounts, chunk) })
+		wg.Go(func() { failures[i] = f.index.follow(ctx, accounts, chunk) })
 	}
 	wg.Wait()
 	return true, errors.Join(append(failures, again)...)
@@ -189,31 +189,23 @@ type entry struct {
 	requestID *feedback.ID
 }
 
-// followSome updates the index for chunks of the logs of some accounts in one transaction. If that fails, it does so for
-// each account by itself.
-func (x *Index) followSome(ctx context.Context, accounts []behind, chunk int) error {
+// follow updates the index for chunks of the logs of some accounts in one transaction. If that fails, it does so for each
+// account by itself, and then for fewer entries. A request that fails alone is set aside.
+func (x *Index) follow(ctx context.Context, accounts []behind, chunk int) error {
 	failed := sweep.Recovered(func() error { return x.followChunks(ctx, accounts, chunk) })
-	if failed == nil || sweep.GivesUp(ctx, x.db, failed) {
-		return failed
-	}
-	failures := make([]error, len(accounts))
-	for i, b := range accounts {
-		failures[i] = x.follow(ctx, b, chunk)
-	}
-	return errors.Join(failures...)
-}
-
-// follow updates the index for a chunk of an account's log. If that fails, it does so for fewer entries. A request
-// that fails alone is set aside.
-func (x *Index) follow(ctx context.Context, b behind, chunk int) error {
-	failed := sweep.Recovered(func() error { return x.followChunks(ctx, []behind{b}, chunk) })
 	switch {
 	case failed == nil || sweep.GivesUp(ctx, x.db, failed):
 		return failed
+	case len(accounts) > 1:
+		failures := make([]error, len(accounts))
+		for i := range accounts {
+			failures[i] = x.follow(ctx, accounts[i:i+1], chunk)
+		}
+		return errors.Join(failures...)
 	case chunk > 1:
-		return x.follow(ctx, b, chunk/2)
+		return x.follow(ctx, accounts, chunk/2)
 	}
-	return x.skip(ctx, b, failed)
+	return x.skip(ctx, accounts[0], failed)
 }
 
 // skip sets the request of the next entry of an account's log aside, and goes on after it.

@@ -66,7 +66,7 @@ func (w *Worker) Step(ctx context.Context) (more bool, err error) {
 
 // FollowStep does one step of the indexer.
 func (s *Store) FollowStep(ctx context.Context) error {
-	_, err := s.follow(ctx, &follower{s.Index.Follower(), index.Chunk, 1})
+	_, err := s.FollowSteps(ctx, 1)
 	return err
 }
 

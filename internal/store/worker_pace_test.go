@@ -31,7 +31,7 @@ func TestPace(t *testing.T) {
 }
 
 // TestPaceBesideSubmissions: the indexer follows more entries at once with each step in which no submission arrives, and
-// as many as its lag demands otherwise. Then it sees at once which account has many new ones.
+// as many as its lag demands otherwise.
 func TestPaceBesideSubmissions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
