@@ -65,10 +65,15 @@ func (b *Boards) Check(ctx context.Context, app feedback.App) (c Check, err erro
 }
 
 // addresses adds the requests whose texts have an e-mail address. Only an admin asks for it, before the portal is
-// switched on, so it may read all requests of the app. COALESCE keeps the planner from an index on the status.
+// switched on, so it may read all requests of the app. COALESCE keeps SQLite from reading those of other apps in the
+// order of ids, and lets it read public comments alone, through comments_on_portal.
 func (v *View) addresses(ctx context.Context, c *Check) error {
 	p := database.Parameters{v.App.AccountID, v.App.ID, feedback.ID{}}
-	const has = " LIKE '%_@_%.__%'"
+	const (
+		has       = " LIKE '%_@_%.__%'"
+		inComment = `r.comments > 0 AND EXISTS (SELECT 1 FROM comments c WHERE c.account_id = $1 AND c.request_id = r.id
+			AND COALESCE(c.visibility, c.visibility) = 'public' AND c.author_id <> $3 AND c.body` + has + ")"
+	)
 	found, err := database.All(ctx, v.q, func(from database.Row) (t CheckedText, err error) {
 		var description string
 		if err := from.Scan(&t.ID, &t.Title, &description, &t.In); err != nil {
@@ -81,13 +86,11 @@ func (v *View) addresses(ctx context.Context, c *Check) error {
 			t.In = "description"
 		}
 		return t, err
-	}, `SELECT r.id, r.title, r.description, CASE WHEN r.comments > 0 AND EXISTS (SELECT 1 FROM comments c WHERE c.account_id = $1
-			AND c.request_id = r.id AND c.visibility = 'public' AND c.author_id <> $3 AND c.body`+has+`) THEN 'comment' ELSE '' END AS place
+	}, `SELECT r.id, r.title, r.description, CASE WHEN `+inComment+` THEN 'comment' ELSE '' END AS place
 		FROM requests r WHERE r.account_id = $1 AND r.app_id = $2 AND r.box = 'live' AND r.hidden = FALSE
-		AND COALESCE(r.status, r.status) IN (`+database.List(&p, v.Statuses())+`)
-		AND (r.title`+has+` OR r.description`+has+` OR r.comments > 0 AND EXISTS (SELECT 1 FROM comments c WHERE c.account_id = $1
-			AND c.request_id = r.id AND c.visibility = 'public' AND c.author_id <> $3 AND c.body`+has+`))
-		ORDER BY r.id DESC NULLS LAST LIMIT CAST(`+p.Add(MaxFound)+" AS BIGINT)", p...)
+		AND r.status IN (`+database.List(&p, v.Statuses())+`)
+		AND (r.title`+has+" OR r.description"+has+" OR "+inComment+`)
+		ORDER BY COALESCE(r.id, r.id) DESC LIMIT CAST(`+p.Add(MaxFound)+" AS BIGINT)", p...)
 	for _, t := range found {
 		if t.In != "" {
 			c.WithAddress = append(c.WithAddress, t)

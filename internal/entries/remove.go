@@ -12,7 +12,7 @@ import (
 // transaction. PurgeApp deletes them later.
 func RemoveApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) error {
 	_, err := tx.ExecContext(ctx, "UPDATE entries SET state = 'draft', publish_at = NULL"+
-		" WHERE account_id = $1 AND app_id = $2 AND publish_at IS NOT NULL", accountID, appID)
+		" WHERE account_id = $1 AND app_id = $2 AND state = 'scheduled'", accountID, appID) // entries_app has the state
 	return err
 }
 

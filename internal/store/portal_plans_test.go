@@ -53,8 +53,8 @@ func newVisited(t *testing.T, at storetest.Place) *visited {
 	v.WithoutIndexes("held_comments", "visitor_tokens", func() {
 		v.Exec("INSERT INTO held_comments (account_id, id, app_id, request_id, person, verified, body) SELECT account_id, id, id, id, " + key +
 			", submitter_verified, 'B' FROM requests")
-		v.Exec("INSERT INTO visitor_tokens (account_id, token_hash, app_id, kind, person, external_id, expires_at) SELECT account_id, "+hash+
-			", $1, 'session', "+key+", 'x', 9000000000000000 + version FROM requests", v.app.ID)
+		v.Exec("INSERT INTO visitor_tokens (account_id, token_hash, app_id, kind, person, external_id, expires_at) SELECT account_id, " + hash +
+			", app_id, 'session', " + key + ", 'x', 9000000000000000 + version FROM requests")
 	})
 	v.WithoutIndexes("blocked_people", "portal_links", func() {
 		v.Exec("INSERT INTO blocked_people (account_id, app_id, person, verified, blocked_at, blocked_by) SELECT account_id, id, " + key +
@@ -91,6 +91,11 @@ func (v *visited) held(appID *feedback.ID) func(s *store.Store) error {
 		_, _, err := s.Held(ctx, v.Acme.ID, appID, *v.Deep(), 51)
 		return err
 	}
+}
+
+func (v *visited) check(s *store.Store) error {
+	_, err := s.Board.Check(ctx, v.app)
+	return err
 }
 
 // signIn signs in a person, with a browser that has voted.
@@ -180,7 +185,10 @@ func (v *visited) leave(s *store.Store) error {
 	if err := s.Visitors.Sweep(ctx, v.Acme.ID); err != nil {
 		return err
 	}
-	return s.DeleteApp(ctx, v.Acme.ID, v.app.ID, by)
+	if err := s.DeleteApp(ctx, v.Acme.ID, v.app.ID, by); err != nil {
+		return err
+	}
+	return purge(s)
 }
 
 // TestPortalPlans: what visitors do, and what the team does about it, reads the rows of the request, the app and the person that it is
@@ -206,6 +214,8 @@ func TestPortalPlans(t *testing.T) {
 			indexes           []string
 			call              func(s *store.Store) error
 		}{
+			{"addresses", "THEN 'comment'", "requests", []string{"requests_app_status"}, v.check},
+			{"addresses in comments", "THEN 'comment'", "comments", onPortal, v.check},
 			{"is it repeated", "SELECT body FROM held_comments", "held_comments", []string{"held_comments_request"}, v.comment(true)},
 			{"is a published one repeated", "SELECT body FROM comments", "comments", []string{"comments_person"}, v.comment(false)},
 			{"how many are held", "SELECT COUNT(*) FROM held_comments", "held_comments", byApp, v.comment(true)},
@@ -254,6 +264,7 @@ func TestPortalPlans(t *testing.T) {
 			{"tokens that have expired", "token_hash IN", "visitor_tokens", append([]string{"visitor_tokens_expiry"}, tokens...)},
 			{"the link of a deleted app", "DELETE FROM portal_links", "portal_links", primary("portal_links")},
 			{"who was blocked there", "DELETE FROM blocked_people", "blocked_people", blocked},
+			{"who was signed in there", "app_id = $2 AND token_hash IN", "visitor_tokens", append([]string{"visitor_tokens_person"}, tokens...)},
 			{"what was held there", "DELETE FROM held_comments", "held_comments", byApp},
 		} {
 			v.checkPortal(c.name, c.part, sent, c.table, c.indexes...)

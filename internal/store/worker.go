@@ -15,6 +15,7 @@ import (
 	"gatherkit/internal/lease"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
+	"gatherkit/internal/visitors"
 )
 
 // The background work consists of two loops: the worker, which cleans up, and the indexer,
@@ -145,12 +146,15 @@ func (p purge) Item() aside.Item {
 	return aside.Item{AccountID: p.accountID, Kind: aside.Purge, Subject: p.appID.String()}
 }
 
-// Purge deletes a chunk of the rows of each of a few deleted apps, their words in the index first,
-// and reports whether there may be more. Other writes can run between the chunks.
+// Purge deletes a chunk of the rows of each of a few deleted apps, the people on their portals and their words in the
+// index first, and reports whether there may be more. Other writes can run between the chunks.
 func (s *Store) Purge(ctx context.Context) (more bool, err error) {
 	return forSome(ctx, s, aside.Purge, appsAtOnce, func(p purge) error {
 		return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			if err := aside.Done(ctx, tx, p.Item()); err != nil {
+				return err
+			}
+			if more, err := visitors.PurgeApp(ctx, tx, p.accountID, p.appID, purgeChunk); err != nil || more {
 				return err
 			}
 			if more, err := index.PurgeApp(ctx, tx, p.accountID, p.appID); err != nil || more {

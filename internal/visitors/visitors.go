@@ -88,7 +88,8 @@ func leave(ctx context.Context, tx *sql.Tx, app feedback.App, table, column, nam
 	return err
 }
 
-// RemoveApp removes the portal of an app, which is deleted in the same transaction, and ends all sessions.
+// RemoveApp removes the addresses of an app's portal. The app is deleted in the same transaction, and without it
+// nobody can use a session. PurgeApp deletes the sessions later.
 func RemoveApp(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 	if err := leave(ctx, tx, app, "portals", "slug", app.Settings.Portal.Slug); err != nil {
 		return err
@@ -96,13 +97,21 @@ func RemoveApp(ctx context.Context, tx *sql.Tx, app feedback.App) error {
 	if err := leave(ctx, tx, app, "portal_hosts", "host", app.Settings.Portal.Host); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM portal_links WHERE account_id = $1 AND app_id = $2", app.AccountID, app.ID); err != nil {
-		return err
+	_, err := tx.ExecContext(ctx, "DELETE FROM portal_links WHERE account_id = $1 AND app_id = $2", app.AccountID, app.ID)
+	return err
+}
+
+// PurgeApp deletes up to limit blocks, sessions and one-time addresses of a deleted app, and reports whether there may be more.
+func PurgeApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, limit int) (more bool, err error) {
+	for _, table := range []struct{ name, key string }{{"blocked_people", "person"}, {"visitor_tokens", "token_hash"}} {
+		const of = " WHERE account_id = $1 AND app_id = $2"
+		n, err := database.Changed(ctx, tx, "DELETE FROM "+table.name+of+" AND "+table.key+
+			" IN (SELECT "+table.key+" FROM "+table.name+of+" ORDER BY person LIMIT CAST($3 AS BIGINT))", accountID, appID, limit)
+		if err != nil || n > 0 {
+			return n > 0, err
+		}
 	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM blocked_people WHERE account_id = $1 AND app_id = $2", app.AccountID, app.ID); err != nil {
-		return err
-	}
-	return EndAll(ctx, tx, app.AccountID, app.ID)
+	return false, nil
 }
 
 // EndAll ends all sessions of an app's portal, and its one-time addresses.
