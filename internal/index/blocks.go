@@ -1,9 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"gatherkit/internal/database"
@@ -86,39 +86,93 @@ func (b *block) around(ctx context.Context, q database.Queryer, accountID, id fe
 	return max(at-b.disorder, 0), min(at+partSize+b.disorder+1, b.n), err
 }
 
-// grow gives ordinals to new documents of an app, in the order of their ids.
-func (x *Index) grow(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID, added []*document) error {
-	slices.SortFunc(added, func(a, b *document) int { return a.id.Compare(b.id) })
-	last := block{appID: appID, number: -1, n: blockSize}
-	err := tx.QueryRowContext(ctx, "SELECT "+blockColumns+" FROM index_blocks"+
-		" WHERE account_id = $1 AND app_id = $2 ORDER BY block DESC LIMIT 1", accountID, appID).Scan(last.columns()...)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	for len(added) > 0 {
-		if last.n == blockSize {
-			last = block{appID: appID, number: last.number + 1, lowest: added[0].id, highest: added[0].id}
-		}
-		piece := added[:min(len(added), blockSize-last.n)]
-		added = added[len(piece):]
-		if err := last.extend(ctx, tx, accountID, piece); err != nil {
-			return err
-		}
-	}
-	return nil
+// growth is an app that gets new documents.
+type growth struct {
+	accountID feedback.ID
+	last      block       // of the app
+	added     []*document // that have no ordinals yet
+	piece     []*document // those that the block gets
+	from      int         // the ordinal from which the ids of the block are read
+	parts     []idsPart   // of the block, from there
 }
 
-// extend appends documents, sorted by id, to a block that has room for them.
-func (b *block) extend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, added []*document) error {
-	from, _, err := b.around(ctx, tx, accountID, added[0].id)
-	if err != nil {
+// idsPart is a row of index_ids.
+type idsPart struct {
+	number int64
+	ids    []byte
+}
+
+// grow gives ordinals to new documents of apps, in the order of their ids. The growths have a block without room.
+func grow(ctx context.Context, tx *sql.Tx, growths []*growth) error {
+	if err := readTogether(ctx, tx, growths, one, func(g *growth, p *database.Parameters, place string) string {
+		return "SELECT " + blockColumns + ", " + place + " FROM (SELECT " + blockColumns + " FROM index_blocks WHERE account_id = " +
+			p.Add(g.accountID) + " AND app_id = " + p.Add(g.last.appID) + " ORDER BY block DESC LIMIT 1) AS last"
+	}, scanBlock, func(g *growth, b block) error { g.last = b; return nil }); err != nil {
 		return err
 	}
-	part := b.n / partSize * partSize
-	ids, start, err := b.ids(ctx, tx, accountID, min(from, part), b.n)
-	if err != nil {
+	for _, g := range growths {
+		slices.SortFunc(g.added, func(a, b *document) int { return a.id.Compare(b.id) })
+	}
+	var parts, blocks [][]any
+	for len(growths) > 0 { // once for the last block of each app, and then for new ones
+		if err := begin(ctx, tx, growths); err != nil {
+			return err
+		}
+		for _, g := range growths {
+			parts = append(parts, g.extend()...)
+			b := &g.last
+			blocks = append(blocks, []any{g.accountID, b.appID, b.number, b.n, b.lowest, b.highest, b.disorder})
+		}
+		growths = slices.DeleteFunc(growths, func(g *growth) bool { return len(g.added) == 0 })
+	}
+	if err := upsert(ctx, tx, "INSERT INTO index_ids (account_id, app_id, part, first, ids) VALUES ",
+		" ON CONFLICT (account_id, app_id, part) DO UPDATE SET ids = excluded.ids", parts); err != nil {
 		return err
 	}
+	return upsert(ctx, tx, "INSERT INTO index_blocks (account_id, app_id, block, n, lowest, highest, disorder) VALUES ",
+		" ON CONFLICT (account_id, app_id, block) DO UPDATE"+
+			" SET n = excluded.n, lowest = excluded.lowest, highest = excluded.highest, disorder = excluded.disorder", blocks)
+}
+
+// begin decides which documents the last block of each app gets, and reads the ids of the block with which these must be
+// compared, or share a row.
+func begin(ctx context.Context, tx *sql.Tx, growths []*growth) (err error) {
+	var read []*growth
+	for _, g := range growths {
+		if g.last.n == blockSize {
+			g.last = block{appID: g.last.appID, number: g.last.number + 1, lowest: g.added[0].id, highest: g.added[0].id}
+		}
+		g.piece = g.added[:min(len(g.added), blockSize-g.last.n)]
+		g.added = g.added[len(g.piece):]
+		if g.from, _, err = g.last.around(ctx, tx, g.accountID, g.piece[0].id); err != nil {
+			return err
+		}
+		g.from, g.parts = min(g.from, g.last.n/partSize*partSize), nil
+		if g.from < g.last.n {
+			read = append(read, g)
+		}
+	}
+	return readTogether(ctx, tx, read, one, func(g *growth, p *database.Parameters, place string) string {
+		part := g.last.firstPart()
+		return "SELECT part, ids, " + place + " FROM index_ids WHERE account_id = " + p.Add(g.accountID) + " AND app_id = " +
+			p.Add(g.last.appID) + " AND part BETWEEN " + p.Add(part+int64(g.from/partSize)) + " AND " + p.Add(part+int64((g.last.n-1)/partSize))
+	}, func(r database.Row) (part idsPart, err error) {
+		err = r.Scan(&part.number, &part.ids)
+		return part, err
+	}, func(g *growth, part idsPart) error { g.parts = append(g.parts, part); return nil })
+}
+
+// extend appends the piece to the block, which has room for it, and returns the rows of index_ids that it changes.
+func (g *growth) extend() (rows [][]any) {
+	b, added := &g.last, g.piece
+	slices.SortFunc(g.parts, func(a, b idsPart) int { return cmp.Compare(a.number, b.number) })
+	var ids []feedback.ID
+	for _, part := range g.parts {
+		for id := range slices.Chunk(part.ids, len(feedback.ID{})) {
+			ids = append(ids, feedback.ID(id))
+		}
+	}
+	start, last := g.from/partSize*partSize, b.n/partSize*partSize
 	if first := slices.IndexFunc(ids, func(id feedback.ID) bool { return id.Compare(added[0].id) > 0 }); first >= 0 {
 		lower := 0 // new ids that are lower than one of the block
 		for lower < len(added) && added[lower].id.Compare(b.highest) < 0 {
@@ -126,7 +180,7 @@ func (b *block) extend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 		}
 		b.disorder = max(b.disorder, b.n+lower-1-(start+first))
 	}
-	ids = ids[min(part-start, len(ids)):]
+	ids = ids[min(last-start, len(ids)):]
 	for i, d := range added {
 		d.ordinal = b.number*blockSize + int64(b.n+i)
 		ids = append(ids, d.id)
@@ -136,11 +190,7 @@ func (b *block) extend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 		for _, id := range piece {
 			packed = append(packed, id[:]...)
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO index_ids (account_id, app_id, part, first, ids) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (account_id, app_id, part) DO UPDATE SET ids = excluded.ids`,
-			accountID, b.appID, b.firstPart()+int64(part/partSize+i), piece[0], packed); err != nil {
-			return err
-		}
+		rows = append(rows, []any{g.accountID, b.appID, b.firstPart() + int64(last/partSize+i), piece[0], packed})
 	}
 	b.n += len(added)
 	if b.lowest.Compare(added[0].id) > 0 {
@@ -149,9 +199,5 @@ func (b *block) extend(ctx context.Context, tx *sql.Tx, accountID feedback.ID, a
 	if last := added[len(added)-1].id; b.highest.Compare(last) < 0 {
 		b.highest = last
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO index_blocks (account_id, app_id, block, n, lowest, highest, disorder)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (account_id, app_id, block) DO UPDATE
-		SET n = excluded.n, lowest = excluded.lowest, highest = excluded.highest, disorder = excluded.disorder`,
-		accountID, b.appID, b.number, b.n, b.lowest, b.highest, b.disorder)
-	return err
+	return rows
 }

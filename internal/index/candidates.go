@@ -142,13 +142,13 @@ func (r *reading) wordCounts(
 	ctx context.Context, q database.Queryer, appID feedback.ID, of map[string]map[int]float64,
 ) (map[string]wordCount, error) {
 	words := slices.Sorted(maps.Keys(of))
-	in, err := blocksWith(ctx, q, r.accountID, appID, words)
+	in, err := blocksWith(ctx, q, []appWords{{r.accountID, appID, words}})
 	if err != nil {
 		return nil, err
 	}
 	blocks := make(map[string][]blockCount, len(words))
 	var keys []listKey
-	for word, with := range in {
+	for word, with := range in[0] {
 		var of []blockCount
 		for at, b := range slices.Backward(r.blocks) {
 			if with.has(blockBit(b.number)) {

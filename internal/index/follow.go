@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -91,12 +90,11 @@ type Follower struct {
 // Follower returns a Follower that begins with the first account.
 func (x *Index) Follower() *Follower { return &Follower{index: x} }
 
-// Renew lets the next step read anew which accounts have changes, and returns how many log entries the index had not
-// followed when they were read last.
-func (f *Follower) Renew() (lag int64) {
-	f.queue = nil
-	return f.lag
-}
+// Renew lets the next step read anew which accounts have changes.
+func (f *Follower) Renew() { f.queue = nil }
+
+// Lag returns how many log entries the index had not followed when it was read last which accounts have changes.
+func (f *Follower) Lag() int64 { return f.lag }
 
 // Step lets the index follow the logs of the next few accounts, in as many transactions at the same time as there are
 // lanes, each of at most chunk entries, and reports whether there may be more to do. It returns ErrNoOverview if it
@@ -210,16 +208,18 @@ func (x *Index) follow(ctx context.Context, accounts []behind, chunk int) error 
 
 // skip sets the request of the next entry of an account's log aside, and goes on after it.
 func (x *Index) skip(ctx context.Context, b behind, failed error) error {
-	entries, err := x.entries(ctx, b, 1)
-	if err != nil || len(entries) == 0 || entries[0].requestID == nil {
+	parts := []*part{{behind: b}}
+	err := x.readEntries(ctx, parts, 1)
+	next := parts[0].entries
+	if err != nil || len(next) == 0 || next[0].requestID == nil {
 		return errors.Join(failed, err)
 	}
-	item := aside.Item{AccountID: b.accountID, Kind: aside.Index, Subject: entries[0].requestID.String()}
+	item := aside.Item{AccountID: b.accountID, Kind: aside.Index, Subject: next[0].requestID.String()}
 	if _, err := x.aside.Try(ctx, item, func() error { return failed }); err != nil {
 		return err
 	}
 	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := x.advance(ctx, tx, b, entries[0].seq)
+		_, err := advance(ctx, tx, parts)
 		return err
 	})
 }
@@ -247,10 +247,10 @@ func (x *Index) followOne(ctx context.Context, item aside.Item) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		ids := []feedback.ID{id}
-		wanted, err := read(ctx, tx, item.AccountID, ids, anyApp, true)
+		of := []idsOf{{item.AccountID, []feedback.ID{id}}}
+		wanted, err := read(ctx, tx, of, anyApp, true)
 		if err == nil {
-			err = x.reindex(ctx, tx, item.AccountID, ids, wanted)
+			err = reindex(ctx, tx, of, wanted)
 		}
 		if err != nil {
 			return err
@@ -259,77 +259,122 @@ func (x *Index) followOne(ctx context.Context, item aside.Item) error {
 	})
 }
 
-// entries returns the next entries of an account's log.
-func (x *Index) entries(ctx context.Context, b behind, chunk int) ([]entry, error) {
-	return database.All(ctx, x.db.Reader(), func(r database.Row) (e entry, err error) {
-		err = r.Scan(&e.seq, &e.requestID)
-		return e, err
-	}, "SELECT seq, request_id FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)",
-		b.accountID, b.seq, chunk)
-}
-
-// advance stores that the index of an account has followed the log up to an entry. It returns false if another
-// process was here.
-func (x *Index) advance(ctx context.Context, tx *sql.Tx, b behind, to int64) (bool, error) {
-	n, err := database.Changed(ctx, tx, `INSERT INTO index_followed (account_id, seq, version) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq
-		WHERE index_followed.seq = $4 AND index_followed.version = $3`, b.accountID, to, version, b.seq)
-	return n > 0, err
-}
-
-// part is a part of an account's log: the requests in the entries up to a number.
+// part is the next part of an account's log, which ends with the entry to.
 type part struct {
 	behind
-	to     int64
-	ids    []feedback.ID
-	wanted map[feedback.ID]*document
+	entries []entry
+	to      int64
 }
 
 // followChunks updates the index for chunks of the logs of some accounts. The texts are read before the transaction
 // begins; a request that changes after that has a later entry.
 func (x *Index) followChunks(ctx context.Context, accounts []behind, chunk int) error {
-	parts := make([]part, len(accounts))
+	parts := make([]*part, len(accounts))
 	for i, b := range accounts {
-		var err error
-		if parts[i], err = x.part(ctx, b, chunk); err != nil {
-			return err
-		}
-	}
-	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, p := range parts {
-			ours, err := x.advance(ctx, tx, p.behind, p.to)
-			if err == nil && ours {
-				err = x.reindex(ctx, tx, p.accountID, p.ids, p.wanted)
-			}
-			if err != nil {
+		parts[i] = &part{behind: b}
+		if b.version < version {
+			if err := x.restart(ctx, b.accountID); err != nil {
 				return err
 			}
 		}
-		return nil
+	}
+	slices.SortFunc(parts, func(a, b *part) int { return a.accountID.Compare(b.accountID) }) // in this order rows are locked
+	if err := x.readEntries(ctx, parts, chunk); err != nil {
+		return err
+	}
+	wanted, err := read(ctx, x.db.Reader(), requestsOf(parts), anyApp, true)
+	if err != nil {
+		return err
+	}
+	for i, p := range parts {
+		p.fewerTerms(wanted[i], chunk*usualTerms)
+	}
+	return x.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		ours, err := advance(ctx, tx, parts)
+		if err != nil {
+			return err
+		}
+		of := requestsOf(parts)
+		for i, p := range parts {
+			if !ours[p.accountID] {
+				of[i].ids = nil
+			}
+		}
+		return reindex(ctx, tx, of, wanted)
 	})
 }
 
-// part reads up to chunk entries of an account's log, and what the index is to have of their requests.
-func (x *Index) part(ctx context.Context, b behind, chunk int) (p part, err error) {
-	if b.version < version {
-		if err := x.restart(ctx, b.accountID); err != nil {
-			return p, err
+// readEntries reads up to chunk entries for each part.
+func (x *Index) readEntries(ctx context.Context, parts []*part, chunk int) error {
+	err := readTogether(ctx, x.db.Reader(), parts, one, func(of *part, p *database.Parameters, place string) string {
+		return "SELECT seq, request_id, " + place + " FROM (SELECT seq, request_id FROM changes WHERE account_id = " + p.Add(of.accountID) +
+			" AND seq > " + p.Add(of.seq) + " ORDER BY seq LIMIT CAST(" + p.Add(chunk) + " AS BIGINT)) AS entries"
+	}, func(r database.Row) (e entry, err error) {
+		err = r.Scan(&e.seq, &e.requestID)
+		return e, err
+	}, func(p *part, e entry) error {
+		p.entries = append(p.entries, e)
+		return nil
+	})
+	for _, p := range parts {
+		slices.SortFunc(p.entries, func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
+		p.to = p.last
+		if len(p.entries) == chunk {
+			p.to = p.entries[chunk-1].seq
 		}
 	}
-	entries, err := x.entries(ctx, b, chunk)
-	if err != nil {
-		return p, err
+	return err
+}
+
+// fewerTerms ends the part before its requests have more than most terms together, but not before the end of the first entry.
+func (p *part) fewerTerms(wanted map[feedback.ID]*document, most int) {
+	terms := 0
+	for i, e := range p.entries {
+		if e.requestID != nil && wanted[*e.requestID] != nil {
+			terms += len(wanted[*e.requestID].terms)
+		}
+		if terms > most && i > 0 {
+			p.to = min(p.to, p.entries[i-1].seq)
+			return
+		}
 	}
-	p.behind, p.to = b, b.last
-	if len(entries) == chunk {
-		p.to = entries[chunk-1].seq
+}
+
+// requestsOf returns the requests of each part, without duplicates.
+func requestsOf(parts []*part) []idsOf {
+	of := make([]idsOf, len(parts))
+	for i, p := range parts {
+		of[i].accountID = p.accountID
+		for _, e := range p.entries {
+			if e.requestID != nil && e.seq <= p.to {
+				of[i].ids = append(of[i].ids, *e.requestID)
+			}
+		}
+		slices.SortFunc(of[i].ids, feedback.ID.Compare)
+		of[i].ids = slices.Compact(of[i].ids)
 	}
-	if p.wanted, err = read(ctx, x.db.Reader(), b.accountID, requestsOf(entries, p.to), anyApp, true); err != nil {
-		return p, err
+	return of
+}
+
+// advance stores that the index has followed the logs up to the ends of the parts. It returns the accounts of which no
+// other process has followed the log meanwhile.
+func advance(ctx context.Context, tx *sql.Tx, parts []*part) (ours map[feedback.ID]bool, err error) {
+	var p database.Parameters
+	rows, expected := make([]string, len(parts)), ""
+	for i, part := range parts {
+		account := p.Add(part.accountID)
+		rows[i] = "(" + account + "," + p.Add(part.to) + "," + p.Add(version) + ")"
+		expected += " WHEN " + account + " THEN CAST(" + p.Add(part.seq) + " AS BIGINT)"
 	}
-	p.to = fewerTerms(entries, p.wanted, chunk*usualTerms, p.to)
-	p.ids = requestsOf(entries, p.to)
-	return p, nil
+	ours = make(map[feedback.ID]bool, len(parts))
+	err = database.Each(ctx, tx, func(r database.Row) error {
+		id, err := database.One[feedback.ID](r)
+		ours[id] = true
+		return err
+	}, "INSERT INTO index_followed (account_id, seq, version) VALUES "+strings.Join(rows, ",")+
+		" ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq WHERE index_followed.version = excluded.version"+
+		" AND index_followed.seq = CASE index_followed.account_id"+expected+" END RETURNING account_id", p...)
+	return ours, err
 }
 
 // restart lets the index follow an account's log from the beginning, for the fields of this
@@ -340,178 +385,4 @@ func (x *Index) restart(ctx context.Context, accountID feedback.ID) error {
 			version, accountID)
 		return err
 	})
-}
-
-// requestsOf returns the requests of the entries up to number to, without duplicates.
-func requestsOf(entries []entry, to int64) (ids []feedback.ID) {
-	for _, e := range entries {
-		if e.requestID != nil && e.seq <= to {
-			ids = append(ids, *e.requestID)
-		}
-	}
-	slices.SortFunc(ids, feedback.ID.Compare)
-	return slices.Compact(ids)
-}
-
-// fewerTerms returns the number of the last entry, up to to, whose requests have no more
-// than most terms together. It returns the first entry at least.
-func fewerTerms(entries []entry, wanted map[feedback.ID]*document, most int, to int64) int64 {
-	terms := 0
-	for i, e := range entries {
-		if e.requestID != nil && wanted[*e.requestID] != nil {
-			terms += len(wanted[*e.requestID].terms)
-		}
-		if terms > most && i > 0 {
-			return min(to, entries[i-1].seq)
-		}
-	}
-	return to
-}
-
-func anyApp(feedback.ID) bool { return true }
-
-// read reads requests of some apps as documents, with the terms of words or without.
-func read(
-	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, ofApp func(feedback.ID) bool, words bool,
-) (map[feedback.ID]*document, error) {
-	documents := make(map[feedback.ID]*document, len(ids))
-	for piece := range slices.Chunk(ids, maxTerms) {
-		p := database.Parameters{accountID}
-		err := database.Each(ctx, q, func(r database.Row) error {
-			d, err := scanDocument(r, ofApp, words)
-			if d != nil {
-				documents[d.id] = d
-			}
-			return err
-		}, "SELECT "+documentColumns(words)+" FROM requests"+
-			" WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return documents, nil
-}
-
-// reindex makes the index of the requests equal to wanted, and removes those that are gone
-// or whose app is deleted.
-func (x *Index) reindex(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID, wanted map[feedback.ID]*document,
-) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	old, err := readIndexed(ctx, tx, accountID, ids, true)
-	if err != nil {
-		return err
-	}
-	exist, err := existing(ctx, tx, accountID, ids)
-	if err != nil {
-		return err
-	}
-	added := map[feedback.ID][]*document{}
-	var changed []*document
-	for _, id := range ids {
-		before, after := old[id], wanted[id]
-		switch {
-		case after != nil && exist[id] && before == nil:
-			added[after.appID] = append(added[after.appID], after)
-			changed = append(changed, after)
-		case after != nil && exist[id] && !slices.Equal(before.terms, after.terms):
-			after.ordinal = before.ordinal
-			changed = append(changed, after)
-		case before != nil && (after == nil || !exist[id]):
-			changed = append(changed, &document{id: id, appID: before.appID, ordinal: before.ordinal})
-		}
-	}
-	for _, appID := range slices.SortedFunc(maps.Keys(added), feedback.ID.Compare) {
-		if err := x.grow(ctx, tx, accountID, appID, added[appID]); err != nil {
-			return err
-		}
-	}
-	d := difference{}
-	for _, after := range changed {
-		var before []string
-		if old[after.id] != nil {
-			before = old[after.id].terms
-		}
-		d.change(after.appID, after.ordinal, before, after.terms)
-	}
-	if err := x.saveDocuments(ctx, tx, accountID, changed); err != nil {
-		return err
-	}
-	return d.save(ctx, tx, accountID)
-}
-
-// existing returns those of the requests that are there and whose app is not deleted. It
-// reads a column that is in no index: otherwise SQLite would scan a covering index.
-func existing(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) (map[feedback.ID]bool, error) {
-	apps, err := database.All(ctx, tx, database.One[feedback.ID],
-		"SELECT id FROM apps WHERE account_id = $1 AND deleted_at IS NULL", accountID)
-	exist := make(map[feedback.ID]bool, len(ids))
-	for piece := range slices.Chunk(ids, maxTerms) {
-		if err != nil {
-			break
-		}
-		p := database.Parameters{accountID}
-		err = database.Each(ctx, tx, func(r database.Row) error {
-			var id, appID feedback.ID
-			var created int64
-			err := r.Scan(&id, &appID, &created)
-			exist[id] = slices.Contains(apps, appID)
-			return err
-		}, "SELECT id, app_id, created_at FROM requests WHERE account_id = $1 AND id IN ("+database.List(&p, database.Padded(piece))+")", p...)
-	}
-	return exist, err
-}
-
-// Remove removes requests from the index. The same transaction must remove them for good.
-func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	if err := lock(ctx, tx, accountID); err != nil {
-		return err
-	}
-	if err := removePrevious(ctx, tx, accountID, ids); err != nil {
-		return err
-	}
-	if err := x.reindex(ctx, tx, accountID, ids, nil); err != nil {
-		return err
-	}
-	return Forget(ctx, tx, accountID, ids)
-}
-
-// lock keeps other transactions from changing an account's index until this one ends.
-func lock(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO index_followed (account_id, seq, version) VALUES ($1, 0, $2)
-		ON CONFLICT (account_id) DO UPDATE SET seq = index_followed.seq`, accountID, version)
-	return err
-}
-
-// readIndexed reads what the index has of some requests, with their terms or without.
-func readIndexed(
-	ctx context.Context, q database.Queryer, accountID feedback.ID, ids []feedback.ID, terms bool,
-) (map[feedback.ID]*document, error) {
-	columns := "request_id, app_id, ordinal"
-	if terms {
-		columns += ", terms"
-	}
-	byID := make(map[feedback.ID]*document, len(ids))
-	for piece := range slices.Chunk(ids, maxTerms) {
-		p := database.Parameters{accountID}
-		found, err := database.All(ctx, q, func(r database.Row) (d document, err error) {
-			if !terms {
-				return d, r.Scan(&d.id, &d.appID, &d.ordinal)
-			}
-			var stored string
-			err = r.Scan(&d.id, &d.appID, &d.ordinal, &stored)
-			d.terms = withBeginnings(strings.Split(stored, separator))
-			return d, err
-		}, "SELECT "+columns+" FROM index_documents"+
-			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(piece))+")", p...)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range found {
-			byID[d.id] = &d
-		}
-	}
-	return byID, nil
 }

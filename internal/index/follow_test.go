@@ -315,9 +315,10 @@ func TestFollowerTurns(t *testing.T) {
 			if more, err := follower.Step(ctx, chunk, 1); err != nil || !more {
 				t.Fatal(more, err)
 			}
-			if lag := follower.Renew(); lag != backlog {
+			if lag := follower.Lag(); lag != backlog {
 				t.Errorf("the index lags by %d, want %d", lag, backlog)
 			}
+			follower.Renew()
 			for i, id := range accounts {
 				if r.Count("index_documents WHERE account_id = $1", id) > before[i] {
 					followed = append(followed, id)
@@ -341,10 +342,130 @@ func TestFollowerTurns(t *testing.T) {
 		if got := step(index.Chunk); !slices.Contains(got, few) || !slices.Contains(got, some) {
 			t.Errorf("%v were followed, not all that are left", got)
 		}
-		if more, err := follower.Step(ctx, index.Chunk, 1); err != nil || more || follower.Renew() != 0 {
+		if more, err := follower.Step(ctx, index.Chunk, 1); err != nil || more || follower.Lag() != 0 {
 			t.Error("there is more to follow", err)
 		}
 		r.CheckIndex(t)
+	})
+}
+
+// TestFollowsTogether: accounts whose requests come, change and go are followed in one transaction, with about as many
+// statements as one account needs. What another process has followed meanwhile is not followed again.
+func TestFollowsTogether(t *testing.T) {
+	const most = 100 // statements; sixteen accounts one after the other need more than 250
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		var apps []feedback.App // two of each account
+		for i := range 16 {
+			account := r.NewAccount(fmt.Sprint("Account ", i))
+			apps = append(apps, r.NewApp(account), r.NewApp(account))
+		}
+		submit := func(app feedback.App, title string, id feedback.ID) feedback.Request {
+			request := feedback.NewRequest(title, "")
+			request.ID, request.Tags = id, []string{fmt.Sprint("tag ", len(title))}
+			request, err := r.Submit(ctx, store.Submission{App: app, Request: request})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return request
+		}
+		var gone []feedback.ID // requests that have changed in apps that are deleted
+		statements, overtake := 0, func() {}
+		watched := r.Watched(func(query string, _ []driver.NamedValue) {
+			statements++
+			if strings.HasPrefix(query, "SELECT id, app_id, submitter_name") {
+				overtake()
+			}
+		})
+		step := func() {
+			t.Helper()
+			statements = 0
+			if _, err := watched.Index.Follower().Step(ctx, index.MaxChunk, 1); err != nil {
+				t.Fatal(err)
+			}
+			if statements > most {
+				t.Errorf("%d statements, want at most %d", statements, most)
+			}
+			if n, err := r.Index.Backlog(ctx); n != 0 || err != nil {
+				t.Errorf("%d entries are left, %v", n, err)
+			}
+			for _, id := range gone {
+				if n := r.Count("index_documents WHERE request_id = $1", id); n != 0 {
+					t.Error("a request of a deleted app is in the index")
+				}
+			}
+			for more := true; more; {
+				var err error
+				if more, err = r.Purge(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.CheckIndex(t)
+		}
+		var first []feedback.Request
+		for i, app := range apps {
+			first = append(first, submit(app, "Night mode", feedback.ID{}))
+			for n := range i % 5 {
+				submit(app, strings.Repeat(fmt.Sprint("word", n, " "), 1+i), feedback.ID{})
+			}
+		}
+		step()
+		for i, app := range apps {
+			submit(app, "More night", feedback.ID{})
+			if i%2 == 0 {
+				_, err := r.ChangeRequest(ctx, app.AccountID, first[i].ID, feedback.Command(), func(r *feedback.Request) error {
+					r.Title, r.Tags, r.Box = "Dark theme", nil, feedback.Bin
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i%4 == 2 {
+				gone = append(gone, first[i].ID)
+				if err := r.DeleteApp(ctx, app.AccountID, app.ID, feedback.Command()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		overtaken := false
+		overtake = sync.OnceFunc(func() {
+			overtaken = true
+			submit(apps[0], "Even more", feedback.ID{})
+			if err := r.Index.FollowAccount(ctx, apps[0].AccountID, index.MaxChunk); err != nil {
+				t.Error(err)
+			}
+		})
+		step()
+		if !overtaken {
+			t.Error("no other process has followed an account")
+		}
+	})
+}
+
+// TestFollowsManyTerms: requests with very many terms are followed one by one.
+func TestFollowsManyTerms(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		app := r.NewApp(r.NewAccount("Acme"))
+		r.IndexAll()
+		for range 2 {
+			request := feedback.NewRequest("Much", "")
+			for i := range 100 {
+				request.Tags = append(request.Tags, fmt.Sprint("tag ", i))
+			}
+			if _, err := r.Submit(ctx, store.Submission{App: app, Request: request}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for want := range 2 {
+			if err := r.Index.FollowAccount(ctx, app.AccountID, 2); err != nil {
+				t.Fatal(err)
+			}
+			if n := r.Count("index_documents"); n != want+1 {
+				t.Errorf("%d requests were followed, want %d", n, want+1)
+			}
+		}
 	})
 }
 

@@ -37,8 +37,8 @@ func (r *reading) addRequests(ctx context.Context, q database.Queryer, sets []se
 	for i, h := range blocks {
 		at[blockKey{h.appID, h.number}] = i
 	}
-	known, err := readIndexed(ctx, q, r.accountID, ids, false)
-	for _, d := range known {
+	known, err := readIndexed(ctx, q, []idsOf{{r.accountID, ids}}, false)
+	for _, d := range known[0] {
 		if i, wanted := at[blockKey{d.appID, d.ordinal / blockSize}]; wanted {
 			sets[i].add(int(d.ordinal % blockSize))
 		}

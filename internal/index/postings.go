@@ -63,99 +63,121 @@ func (d difference) change(appID feedback.ID, ordinal int64, before, after []str
 	}
 }
 
-// save makes the changes in the order of keys, so that transactions lock rows in one order.
-func (d difference) save(ctx context.Context, tx *sql.Tx, accountID feedback.ID) error {
-	for _, key := range slices.SortedFunc(maps.Keys(d), blockKey.compare) {
-		if err := saveBlock(ctx, tx, accountID, key, d[key]); err != nil {
-			return err
-		}
-	}
-	return nil
+// listChange changes posting lists of one block, and the row of its tags.
+type listChange struct {
+	accountID feedback.ID
+	blockKey
+	flips, tags map[string][]flip
+	lists       map[string]*set // as they are stored
+	packed      []byte          // the row of the tags
 }
 
-// saveBlock changes posting lists of one block, and notes which words it has.
-func saveBlock(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, flips map[string][]flip) error {
-	if len(flips) == 0 {
-		return nil
+// changes returns the changes of an account in the order of its blocks.
+func (d difference) changes(accountID feedback.ID) (changes []*listChange) {
+	for _, key := range slices.SortedFunc(maps.Keys(d), blockKey.compare) {
+		if flips := d[key]; len(flips) > 0 {
+			changes = append(changes, &listChange{
+				accountID: accountID, blockKey: key, flips: flips, tags: splitTags(flips), lists: map[string]*set{},
+			})
+		}
 	}
-	tags := splitTags(flips)
-	terms := slices.Sorted(maps.Keys(flips))
-	wanted := terms
-	if len(tags) > 0 {
-		wanted = append(slices.Clone(terms), tagsTerm)
-	}
-	lists, packed, err := readLists(ctx, tx, accountID, key, wanted)
-	if err != nil {
+	return changes
+}
+
+// saveLists changes posting lists, and notes which words their blocks have. The changes of an app follow one another.
+func saveLists(ctx context.Context, tx *sql.Tx, changes []*listChange) error {
+	if err := readLists(ctx, tx, changes); err != nil {
 		return err
 	}
 	var written [][]any
-	var gone []string
-	came := map[string]bool{} // whether a word has come into the block or left it
-	for _, term := range terms {
-		list := lists[term]
-		if list == nil {
-			list = new(set)
+	var came []*wordChange
+	for i, c := range changes {
+		if i == 0 || c.accountID != changes[i-1].accountID || c.appID != changes[i-1].appID {
+			came = append(came, &wordChange{accountID: c.accountID, appID: c.appID, in: map[string]map[int64]bool{}})
 		}
-		list.apply(flips[term])
-		if n := list.count(); n > 0 {
-			written = append(written, []any{accountID, key.appID, key.number, term, n, list.encode()})
-			if lists[term] == nil && hasBlocks(term) {
-				came[term] = true
-			}
-		} else {
-			gone = append(gone, term)
-			if hasBlocks(term) {
-				came[term] = false
-			}
-		}
-	}
-	if len(tags) > 0 {
-		changed, n, err := changeTags(packed, tags)
+		rows, gone, err := c.apply(came[len(came)-1])
 		if err != nil {
 			return err
 		}
+		written = append(written, rows...)
+		if err := removeLists(ctx, tx, c, gone); err != nil {
+			return err
+		}
+	}
+	if err := upsert(ctx, tx, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",
+		" ON CONFLICT (account_id, app_id, block, term) DO UPDATE SET n = excluded.n, bits = excluded.bits", written); err != nil {
+		return err
+	}
+	return changeWords(ctx, tx, came)
+}
+
+// apply returns the rows of the lists that are not empty after the change, and the terms of the others.
+func (c *listChange) apply(came *wordChange) (rows [][]any, gone []string, err error) {
+	for _, term := range slices.Sorted(maps.Keys(c.flips)) {
+		list := c.lists[term]
+		if list == nil {
+			list = new(set)
+		}
+		list.apply(c.flips[term])
+		if n := list.count(); n > 0 {
+			rows = append(rows, []any{c.accountID, c.appID, c.number, term, n, list.encode()})
+			if c.lists[term] == nil {
+				came.note(term, c.number, true)
+			}
+		} else {
+			gone = append(gone, term)
+			came.note(term, c.number, false)
+		}
+	}
+	if len(c.tags) > 0 {
+		changed, n, err := changeTags(c.packed, c.tags)
+		if err != nil {
+			return nil, nil, err
+		}
 		if n > 0 {
-			written = append(written, []any{accountID, key.appID, key.number, tagsTerm, n, changed})
+			rows = append(rows, []any{c.accountID, c.appID, c.number, tagsTerm, n, changed})
 		} else {
 			gone = append(gone, tagsTerm)
 		}
 	}
-	err = upsert(ctx, tx, "INSERT INTO index_postings (account_id, app_id, block, term, n, bits) VALUES ",
-		" ON CONFLICT (account_id, app_id, block, term) DO UPDATE SET n = excluded.n, bits = excluded.bits", written)
-	if err != nil {
-		return err
-	}
-	if err := removeLists(ctx, tx, accountID, key, gone); err != nil {
-		return err
-	}
-	return changeWords(ctx, tx, accountID, key, came)
+	return rows, gone, nil
 }
 
-// readLists reads posting lists of one block, and the row of its tags.
-func readLists(
-	ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, terms []string,
-) (lists map[string]*set, packed []byte, err error) {
-	lists = make(map[string]*set, len(terms))
-	for piece := range slices.Chunk(terms, maxTerms) {
-		p := database.Parameters{accountID, key.appID, key.number}
-		if err := database.Each(ctx, tx, func(r database.Row) error {
-			var term string
-			var stored []byte
-			if err := r.Scan(&term, &stored); err != nil {
-				return err
-			}
-			if term == tagsTerm {
-				packed = stored
-				return nil
-			}
-			lists[term] = new(set)
-			return lists[term].addStored(stored)
-		}, "SELECT term, bits FROM "+table(&p, piece)+" CROSS JOIN index_postings"+
-			" WHERE account_id = $1 AND app_id = $2 AND block = $3 AND term = column1", p...); err != nil {
-			return nil, nil, err
+// readLists reads the posting lists that change, and the rows of the tags that do.
+func readLists(ctx context.Context, tx *sql.Tx, changes []*listChange) error {
+	type piece struct {
+		*listChange
+		terms []string
+	}
+	type row struct {
+		term   string
+		stored []byte
+	}
+	var pieces []piece
+	for _, c := range changes {
+		terms := slices.Sorted(maps.Keys(c.flips))
+		if len(c.tags) > 0 {
+			terms = append(terms, tagsTerm)
+		}
+		for some := range slices.Chunk(terms, maxTerms) {
+			pieces = append(pieces, piece{c, database.Padded(some)})
 		}
 	}
-	return lists, packed, nil
+	return readTogether(ctx, tx, pieces, func(of piece) int { return len(of.terms) },
+		func(of piece, p *database.Parameters, place string) string {
+			return "SELECT term, bits, " + place + " FROM " + table(p, of.terms) + " CROSS JOIN index_postings WHERE account_id = " +
+				p.Add(of.accountID) + " AND app_id = " + p.Add(of.appID) + " AND block = " + p.Add(of.number) + " AND term = column1"
+		}, func(r database.Row) (found row, err error) {
+			err = r.Scan(&found.term, &found.stored)
+			return found, err
+		}, func(of piece, found row) error {
+			if found.term == tagsTerm {
+				of.packed = found.stored
+				return nil
+			}
+			of.lists[found.term] = new(set)
+			return of.lists[found.term].addStored(found.stored)
+		})
 }
 
 // maxTerms is how many terms one statement reads.
@@ -181,10 +203,10 @@ func upsert(ctx context.Context, tx *sql.Tx, head, tail string, rows [][]any) er
 	return nil
 }
 
-// removeLists deletes posting lists that have become empty.
-func removeLists(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blockKey, terms []string) error {
+// removeLists deletes posting lists of a block that have become empty.
+func removeLists(ctx context.Context, tx *sql.Tx, c *listChange, terms []string) error {
 	for piece := range slices.Chunk(terms, maxTerms) {
-		p := database.Parameters{accountID, key.appID, key.number}
+		p := database.Parameters{c.accountID, c.appID, c.number}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM index_postings WHERE account_id = $1 AND app_id = $2 AND block = $3"+
 			" AND term IN ("+database.List(&p, database.Padded(piece))+")", p...); err != nil {
 			return err
@@ -193,21 +215,24 @@ func removeLists(ctx context.Context, tx *sql.Tx, accountID feedback.ID, key blo
 	return nil
 }
 
-// saveDocuments writes documents, and deletes those without terms.
-func (x *Index) saveDocuments(ctx context.Context, tx *sql.Tx, accountID feedback.ID, documents []*document) error {
+// saveDocuments writes documents of several accounts, and deletes those without terms.
+func saveDocuments(ctx context.Context, tx *sql.Tx, of []idsOf, changed [][]*document) error {
 	var saved [][]any
-	var gone []feedback.ID
-	for _, d := range documents {
-		if len(d.terms) == 0 {
-			gone = append(gone, d.id)
-		} else {
-			saved = append(saved, []any{accountID, d.id, d.appID, d.ordinal, strings.Join(withoutBeginnings(d.terms), separator)})
+	for i, documents := range changed {
+		var gone []feedback.ID
+		for _, d := range documents {
+			if len(d.terms) == 0 {
+				gone = append(gone, d.id)
+			} else {
+				saved = append(saved, []any{of[i].accountID, d.id, d.appID, d.ordinal, strings.Join(withoutBeginnings(d.terms), separator)})
+			}
+		}
+		if len(gone) > 0 {
+			if err := Forget(ctx, tx, of[i].accountID, gone); err != nil {
+				return err
+			}
 		}
 	}
-	err := upsert(ctx, tx, "INSERT INTO index_documents (account_id, request_id, app_id, ordinal, terms) VALUES ",
+	return upsert(ctx, tx, "INSERT INTO index_documents (account_id, request_id, app_id, ordinal, terms) VALUES ",
 		" ON CONFLICT (account_id, request_id) DO UPDATE SET terms = excluded.terms", saved)
-	if err != nil || len(gone) == 0 {
-		return err
-	}
-	return Forget(ctx, tx, accountID, gone)
 }

@@ -37,18 +37,19 @@ func (r *reading) addTail(ctx context.Context, q database.Queryer, touched, apps
 		return nil
 	}
 	ofApp := func(appID feedback.ID) bool { return slices.Contains(apps, appID) }
-	documents, err := read(ctx, q, r.accountID, touched, ofApp, words)
+	of := []idsOf{{r.accountID, touched}}
+	documents, err := read(ctx, q, of, ofApp, words)
 	if err != nil {
 		return err
 	}
 	for _, id := range touched {
-		if d := documents[id]; d != nil {
+		if d := documents[0][id]; d != nil {
 			r.tail = append(r.tail, d)
 		}
 	}
-	known, err := readIndexed(ctx, q, r.accountID, touched, words)
+	known, err := readIndexed(ctx, q, of, words)
 	r.stale = map[blockKey][]int{}
-	for _, d := range known {
+	for _, d := range known[0] {
 		if !ofApp(d.appID) {
 			continue
 		}

@@ -88,11 +88,12 @@ func scanDocument(r database.Row, ofApp func(feedback.ID) bool, words bool) (*do
 // Terms returns the terms under which a request is to be indexed: those that are stored with it,
 // and all.
 func Terms(ctx context.Context, q database.Queryer, accountID, id feedback.ID) (stored, all []string, err error) {
-	documents, err := read(ctx, q, accountID, []feedback.ID{id}, anyApp, true)
-	if err != nil || documents[id] == nil {
+	found, err := read(ctx, q, []idsOf{{accountID, []feedback.ID{id}}}, anyApp, true)
+	d := found[0][id]
+	if err != nil || d == nil {
 		return nil, nil, err
 	}
-	return withoutBeginnings(documents[id].terms), documents[id].terms, nil
+	return withoutBeginnings(d.terms), d.terms, nil
 }
 
 // maxBeginning is up to how many letters the beginnings of words are terms. A shorter

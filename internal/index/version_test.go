@@ -93,7 +93,7 @@ func TestOvertaken(t *testing.T) {
 		r.Fill(app, 3)
 		var once sync.Once
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.HasPrefix(query, "SELECT seq, request_id FROM changes") {
+			if strings.HasPrefix(query, "SELECT seq, request_id, ") {
 				once.Do(func() { r.Exec("UPDATE index_followed SET version = version + 1") })
 			}
 		})

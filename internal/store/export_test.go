@@ -72,7 +72,7 @@ func (s *Store) FollowStep(ctx context.Context) error {
 
 // FollowSteps does some steps of the indexer, and returns how many entries the next one would follow.
 func (s *Store) FollowSteps(ctx context.Context, n int) (chunk int, err error) {
-	f := follower{s.Index.Follower(), index.Chunk, 1}
+	f := follower{Follower: s.Index.Follower(), chunk: index.Chunk, lanes: 1}
 	for range n {
 		if _, err := s.follow(ctx, &f); err != nil {
 			return 0, err

@@ -3,11 +3,13 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/readers"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 )
@@ -146,6 +148,16 @@ func TestReplies(t *testing.T) {
 		list, _ := c.all(c.who(1), 1)
 		if said := list[0].Comments; len(said) != 10 || !said[9].Mine || said[8].Mine || said[8].Body != "And?" || !list[0].CanReply {
 			t.Errorf("the latest comments are %+v", said)
+		}
+		much := c.ask(1, feedback.Live)
+		for n := range 12 {
+			c.comment(c.by, much, feedback.Public, fmt.Sprint(n))
+			c.comment(c.by, much, feedback.Internal, "B")
+		}
+		list, _ = c.all(c.who(1), 10)
+		told := list[slices.IndexFunc(list, func(m readers.Mine) bool { return m.ID == much })].Comments
+		if len(told) != 10 || told[0].Body != "2" || told[9].Body != "11" {
+			t.Errorf("the latest comments of the team are %+v", told)
 		}
 		c.move(id, feedback.Bin)
 		check("in the bin", c.reply(1, id, "C"), missing)

@@ -34,6 +34,9 @@ const (
 	purgeChunk   = 1000
 	// A step works on so many entries, deleted apps and removed users.
 	entriesAtOnce, appsAtOnce, usersAtOnce = 32, 4, 4
+	// renewEvery is after how many steps the indexer reads anew which accounts have changes, while submissions arrive. With
+	// thousands of accounts, that takes about as long as a step.
+	renewEvery = 4
 	// usualPause is for how many times as long as a step has taken the worker pauses where submissions arrive.
 	usualPause = 15
 )
@@ -45,7 +48,7 @@ func (s *Store) Work(ctx context.Context) {
 		lease.New(s.db, s.now, workerLease, s.ids.New()).Run(ctx, s.log, &s.outcomes, s.workerSteps(ctx)...)
 	})
 	wg.Go(func() {
-		f := follower{s.Index.Follower(), index.Chunk, 1}
+		f := follower{Follower: s.Index.Follower(), chunk: index.Chunk, lanes: 1}
 		lease.New(s.db, s.now, indexLease, s.ids.New()).Run(ctx, s.log, &s.outcomes, lease.Step{Work: "index", Do: func() (bool, error) {
 			return s.follow(ctx, &f)
 		}})
@@ -88,6 +91,7 @@ type follower struct {
 	*index.Follower
 	chunk int // the number of log entries per transaction
 	lanes int // the number of transactions per step
+	gave  int // how many steps have given way to submissions
 }
 
 // follow does one step of the indexer and reports whether there is more to do. If this process received a submission
@@ -102,8 +106,12 @@ func (s *Store) follow(ctx context.Context, f *follower) (more bool, err error) 
 		f.chunk, f.lanes = min(2*f.chunk, index.MaxChunk), s.db.WriteLanes()
 		return more, err
 	}
-	chunk, pause := pace(f.Renew())
+	chunk, pause := pace(f.Lag())
 	f.chunk, f.lanes = chunk, 1
+	f.gave++
+	if f.gave%renewEvery == 0 {
+		f.Renew()
+	}
 	if more {
 		giveWay(ctx, began, pause)
 	}

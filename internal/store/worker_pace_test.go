@@ -46,7 +46,7 @@ func TestPaceBesideSubmissions(t *testing.T) {
 		}
 		var busy *store.Store
 		busy = r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.HasPrefix(query, "SELECT seq, request_id FROM changes") {
+			if strings.HasPrefix(query, "SELECT seq, request_id, ") {
 				if _, err := r.Submit(ctx, store.Submission{App: app, Request: feedback.NewRequest("One more", "")}); err != nil {
 					t.Error(err)
 				}
