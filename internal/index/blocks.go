@@ -60,13 +60,19 @@ func (b *block) ids(
 	err = database.Each(ctx, q, func(r database.Row) error {
 		var packed []byte
 		err := r.Scan(&packed)
-		for part := range slices.Chunk(packed, len(feedback.ID{})) {
-			ids = append(ids, feedback.ID(part))
-		}
+		ids = appendPacked(ids, packed)
 		return err
 	}, "SELECT ids FROM index_ids WHERE account_id = $1 AND app_id = $2 AND part BETWEEN $3 AND $4 ORDER BY part",
 		accountID, b.appID, b.firstPart()+int64(first), b.firstPart()+int64(last))
 	return ids, first * partSize, err
+}
+
+// appendPacked appends the ids of a row of index_ids.
+func appendPacked(ids []feedback.ID, packed []byte) []feedback.ID {
+	for id := range slices.Chunk(packed, len(feedback.ID{})) {
+		ids = append(ids, feedback.ID(id))
+	}
+	return ids
 }
 
 // around returns a range of ordinals outside of which the ids are sorted relative to id:
@@ -168,9 +174,7 @@ func (g *growth) extend() (rows [][]any) {
 	slices.SortFunc(g.parts, func(a, b idsPart) int { return cmp.Compare(a.number, b.number) })
 	var ids []feedback.ID
 	for _, part := range g.parts {
-		for id := range slices.Chunk(part.ids, len(feedback.ID{})) {
-			ids = append(ids, feedback.ID(id))
-		}
+		ids = appendPacked(ids, part.ids)
 	}
 	start, last := g.from/partSize*partSize, b.n/partSize*partSize
 	if first := slices.IndexFunc(ids, func(id feedback.ID) bool { return id.Compare(added[0].id) > 0 }); first >= 0 {

@@ -349,8 +349,8 @@ func TestFollowerTurns(t *testing.T) {
 	})
 }
 
-// TestFollowsTogether: accounts whose requests come, change and go are followed in one transaction, with about as many
-// statements as one account needs. What another process has followed meanwhile is not followed again.
+// TestFollowsTogether: accounts whose requests come, change and go are followed in one transaction that
+// shares statements. What another process has followed meanwhile is not followed again.
 func TestFollowsTogether(t *testing.T) {
 	const most = 100 // statements; sixteen accounts one after the other need more than 250
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
@@ -360,9 +360,9 @@ func TestFollowsTogether(t *testing.T) {
 			account := r.NewAccount(fmt.Sprint("Account ", i))
 			apps = append(apps, r.NewApp(account), r.NewApp(account))
 		}
-		submit := func(app feedback.App, title string, id feedback.ID) feedback.Request {
+		submit := func(app feedback.App, title string) feedback.Request {
 			request := feedback.NewRequest(title, "")
-			request.ID, request.Tags = id, []string{fmt.Sprint("tag ", len(title))}
+			request.Tags = []string{fmt.Sprint("tag ", len(title))}
 			request, err := r.Submit(ctx, store.Submission{App: app, Request: request})
 			if err != nil {
 				t.Fatal(err)
@@ -404,14 +404,14 @@ func TestFollowsTogether(t *testing.T) {
 		}
 		var first []feedback.Request
 		for i, app := range apps {
-			first = append(first, submit(app, "Night mode", feedback.ID{}))
+			first = append(first, submit(app, "Night mode"))
 			for n := range i % 5 {
-				submit(app, strings.Repeat(fmt.Sprint("word", n, " "), 1+i), feedback.ID{})
+				submit(app, strings.Repeat(fmt.Sprint("word", n, " "), 1+i))
 			}
 		}
 		step()
 		for i, app := range apps {
-			submit(app, "More night", feedback.ID{})
+			submit(app, "More night")
 			if i%2 == 0 {
 				_, err := r.ChangeRequest(ctx, app.AccountID, first[i].ID, feedback.Command(), func(r *feedback.Request) error {
 					r.Title, r.Tags, r.Box = "Dark theme", nil, feedback.Bin
@@ -431,7 +431,7 @@ func TestFollowsTogether(t *testing.T) {
 		overtaken := false
 		overtake = sync.OnceFunc(func() {
 			overtaken = true
-			submit(apps[0], "Even more", feedback.ID{})
+			submit(apps[0], "Even more")
 			if err := r.Index.FollowAccount(ctx, apps[0].AccountID, index.MaxChunk); err != nil {
 				t.Error(err)
 			}
