@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/entries"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/store"
@@ -123,6 +124,21 @@ func TestScheduled(t *testing.T) {
 		n.Clock.Move(2 * time.Hour)
 		step(t, worker)
 		n.check("at last", "", "[Three Two One]", "[Three Two One]")
+	})
+}
+
+// TestDueInDeletedApp: the worker does not find scheduled entries of an app that was deleted.
+func TestDueInDeletedApp(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		n := newsroom{newCrowd(t, at)}
+		n.publish(n.write("Scheduled").ID, n.in(time.Hour), false)
+		n.must(n.DeleteApp(ctx, n.account.ID, n.app.ID, n.by))
+		n.Clock.Move(2 * time.Hour)
+		due, err := database.All(ctx, n.Raw, entries.ScanDue, fmt.Sprintf(entries.SelectDue, ""), feedback.At(n.Clock.Now()))
+		n.must(err)
+		equal(t, "entries that are due", len(due), 0)
+		equal(t, "entries that are left", n.Count("entries"), 1)
 	})
 }
 
