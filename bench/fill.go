@@ -35,6 +35,9 @@ const (
 // filledStatuses contains each status as often as ten requests have it.
 var filledStatuses = strings.Fields("opened opened opened opened under_review planned in_progress completed completed declined")
 
+// answerTimes is how long the first answer to requests with another status took, in turn.
+var answerTimes = []time.Duration{10 * time.Minute, 5 * time.Hour, 70 * time.Hour, 400 * time.Hour, 2000 * time.Hour}
+
 func newFiller(ctx context.Context, r rig, s *speech, first, second string) (*filler, error) {
 	f := &filler{rig: r, speech: s, at: time.Now().AddDate(0, 0, -filledDays)}
 	var me struct{ Account struct{ ID feedback.ID } }
@@ -143,9 +146,13 @@ func (f *filler) save(ctx context.Context, added []filled) error {
 		if err != nil {
 			return err
 		}
+		var answered *int64
+		if r.status != "opened" {
+			answered = new(answerTimes[i%len(answerTimes)].Microseconds())
+		}
 		requests = append(requests, []any{
 			f.account, r.id, r.app, "live", r.status, r.title, r.description, r.email, false, string(labels), 1, 0, r.assignee, "{}",
-			r.source, 1, r.at, r.at,
+			r.source, 1, r.at, r.at, answered,
 		})
 		changes = append(changes, []any{f.account, last - len(added) + i + 1, r.at, "request.created", "api_key", r.app, r.app, r.id})
 		for _, label := range r.tags {
@@ -166,7 +173,7 @@ func (f *filler) insertAll(ctx context.Context, tx *sql.Tx, requests, changes, t
 		values [][]any
 	}{
 		{`requests (account_id, id, app_id, box, status, title, description, submitter_email, submitter_verified, tags, votes,
-			comments, assignee_id, metadata, source, version, created_at, updated_at)`, requests},
+			comments, assignee_id, metadata, source, version, created_at, updated_at, answered_after)`, requests},
 		{"changes (account_id, seq, at, kind, actor_kind, actor_id, app_id, request_id)", changes},
 		{"request_tags (account_id, tag, request_id, label)", tagged},
 	} {

@@ -5159,11 +5159,11 @@ type Stats struct {
 	// ByTag The 100 most frequent tags.
 	ByTag []Tag `json:"by_tag"`
 
+	// Exact False while the index is more than 2,048 changes behind. The counts then leave out some of the latest changes.
+	Exact bool `json:"exact"`
+
 	// From Start of the period.
 	From time.Time `json:"from"`
-
-	// TagsExact False while the index is more than 2,048 changes behind; by_tag then leaves out some of the latest changes.
-	TagsExact bool `json:"tags_exact"`
 
 	// To End of the period, not included.
 	To    time.Time `json:"to"`

@@ -10,8 +10,7 @@ type Stats struct {
 	ByApp    []AppCount    `json:"by_app" doc:"Sorted by number of requests, most first; apps without requests are omitted."`
 	ByAnswer []AnswerCount `json:"by_answer" doc:"By the time until the first answer, which is a public comment, a change of status or a merge by a user: within an hour, a day, a week or 30 days (month), longer, or not yet. Each request counts once."`
 	ByTag    []Tag         `json:"by_tag" doc:"The 100 most frequent tags."`
-	// TagsExact is false if there was no time to count the tags of all requests.
-	TagsExact bool `json:"tags_exact" doc:"False while the index is more than 2,048 changes behind; by_tag then leaves out some of the latest changes."`
+	Exact    bool          `json:"exact" doc:"False while the index is more than 2,048 changes behind. The counts then leave out some of the latest changes."`
 }
 
 // StatusCount counts the requests with one status.

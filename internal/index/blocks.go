@@ -22,6 +22,7 @@ type block struct {
 	// disorder bounds how far the ids are from being sorted: the id of an ordinal is lower
 	// than those of all ordinals that are greater by more than disorder.
 	disorder int
+	revision int64 // another one after each change of posting lists
 }
 
 // blocksOf reads the blocks of some apps in the order of their keys.
@@ -34,10 +35,10 @@ func blocksOf(ctx context.Context, q database.Queryer, accountID feedback.ID, ap
 		" WHERE account_id = $1 AND app_id IN ("+database.List(&p, database.Padded(apps))+") ORDER BY app_id, block", p...)
 }
 
-const blockColumns = "app_id, block, n, lowest, highest, disorder"
+const blockColumns = "app_id, block, n, lowest, highest, disorder, revision"
 
 func (b *block) columns() []any {
-	return []any{&b.appID, &b.number, &b.n, &b.lowest, &b.highest, &b.disorder}
+	return []any{&b.appID, &b.number, &b.n, &b.lowest, &b.highest, &b.disorder, &b.revision}
 }
 
 func scanBlock(r database.Row) (b block, err error) {

@@ -59,14 +59,16 @@ func (x *Index) counts(ctx context.Context, accountID feedback.ID, f Filter) (n 
 		if err != nil {
 			return err
 		}
-		n, exact, err = r.count(ctx, tx, f)
+		n, exact, err = r.count(ctx, tx, x.memory, f)
 		return err
 	})
 	return n, exact, err
 }
 
 // count counts by the values of each part, and reports whether the counts are exact.
-func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n tallies, exact bool, err error) {
+func (r *reading) count(
+	ctx context.Context, q database.Queryer, memory blockMemory, f Filter,
+) (n tallies, exact bool, err error) {
 	n, exact = tallies{byApp: {}, byStatus: {}, byAssignee: {}, bySource: {}, byTag: {}, byBox: {}}, r.tailRead
 	within := periodOf(f)
 	conditions, all, err := r.conditions(ctx, q, f)
@@ -101,23 +103,11 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 	for at := range blocks {
 		n[byApp][blocks[at].appID.String()] += int64(without[byApp][at].count())
 	}
-	err = r.each(ctx, q, blocks, termRange{firstValue, lastValue}.where, func(at int, term string, stored []byte) error {
-		if term == tagsTerm {
-			if !inApp(blocks[at].appID, byTag) {
-				return nil
-			}
-			return n.addTags(&without[byTag][at].set, stored)
+	err = r.eachValue(ctx, q, memory, blocks, func(at int, l list) {
+		part, value := valueOf(l.term)
+		if n[part] != nil && inApp(blocks[at].appID, part) {
+			n[part][value] += int64(l.among(&without[part][at].set))
 		}
-		part, value := valueOf(term)
-		if !inApp(blocks[at].appID, part) {
-			return nil
-		}
-		if n[part] == nil { // facets do not count it
-			return nil
-		}
-		common, err := without[part][at].commonStored(stored)
-		n[part][value] += int64(common)
-		return err
 	})
 	for _, d := range r.tail {
 		if within.contains(d.id) {
@@ -125,15 +115,6 @@ func (r *reading) count(ctx context.Context, q database.Queryer, f Filter) (n ta
 		}
 	}
 	return n, exact, err
-}
-
-// addTags counts by the tags of a block.
-func (n tallies) addTags(among *set, packed []byte) error {
-	return eachTag(packed, func(term string, stored []byte) error {
-		common, err := among.commonStored(stored)
-		n[byTag][strings.TrimPrefix(term, string(byTag))] += int64(common)
-		return err
-	})
 }
 
 // add counts one document. It counts for all parts if it matches, and for one if it fails by
@@ -260,9 +241,12 @@ func labels(spellings map[string]int64) map[string]feedback.Tag {
 
 // mostUsed returns at most so many tags, those with the most requests first.
 func mostUsed(byTag map[string]feedback.Tag, most int) []feedback.Tag {
-	tags := slices.AppendSeq([]feedback.Tag{}, maps.Values(byTag))
-	slices.SortFunc(tags, func(a, b feedback.Tag) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(feedback.Fold(a.Tag), feedback.Fold(b.Tag)))
+	order := slices.SortedFunc(maps.Keys(byTag), func(a, b string) int {
+		return cmp.Or(cmp.Compare(byTag[b].Requests, byTag[a].Requests), cmp.Compare(a, b))
 	})
-	return tags[:min(len(tags), most)]
+	tags := make([]feedback.Tag, 0, most)
+	for _, folded := range order[:min(len(order), most)] {
+		tags = append(tags, byTag[folded])
+	}
+	return tags
 }

@@ -45,9 +45,10 @@ const (
 	byStatus   facet = "!status "
 	byBox      facet = "!box "
 	byHidden   facet = "!hidden "
+	byAnswer   facet = "!answer "
 )
 
-// field is a column of requests by whose values lists are filtered.
+// field is a column of requests by whose values lists are filtered, or requests are counted.
 type field struct {
 	part   facet
 	column string
@@ -61,7 +62,7 @@ type field struct {
 
 // version is the version of fields and of the other terms. An index that was made with a lower one is
 // brought up to date from the beginning of the log, and totals are not exact until then.
-const version = 5
+const version = 6
 
 // fields begin with those whose values match the fewest requests, as far as their kind can tell.
 // Raise version when you add one.
@@ -92,6 +93,7 @@ var fields = []field{
 		}
 		return []string{string(f.Box)}
 	}},
+	{part: byAnswer, column: "answered_after", values: answerValues, chosen: func(Filter) []string { return nil }},
 }
 
 func unlessEmpty(value string) []string {

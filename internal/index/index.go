@@ -15,10 +15,11 @@ import (
 
 // Index finds requests. Its methods are safe for concurrent use.
 type Index struct {
-	db    *database.DB
-	now   func() time.Time
-	words vocabularies
-	aside *aside.List
+	db     *database.DB
+	now    func() time.Time
+	words  vocabularies
+	memory blockMemory
+	aside  *aside.List
 
 	// searches divides half of the processors among the apps in which similar requests are
 	// searched, so that other calls are not delayed.
@@ -30,5 +31,8 @@ type Index struct {
 // New returns the index of a database.
 func New(db *database.DB, now func() time.Time, list *aside.List) *Index {
 	half := int64(max(1, runtime.GOMAXPROCS(0)/2))
-	return &Index{db: db, now: now, aside: list, searches: fair.New[feedback.ID](half, half), counting: fair.New[feedback.ID](half, half)}
+	return &Index{
+		db: db, now: now, memory: newBlockMemory(), aside: list,
+		searches: fair.New[feedback.ID](half, half), counting: fair.New[feedback.ID](half, half),
+	}
 }

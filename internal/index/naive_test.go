@@ -259,7 +259,7 @@ func (n naive) facets(f index.Filter) feedback.Facets {
 func (n naive) stats(appID *feedback.ID, from, to feedback.Time) feedback.Stats {
 	rows := n.matching(index.Filter{AppID: appID, Box: feedback.Live, CreatedAfter: &from, CreatedBefore: &to})
 	stats := feedback.Stats{
-		From: from, To: to, Total: int64(len(rows)), TagsExact: true, ByApp: []feedback.AppCount{}, ByTag: []feedback.Tag{},
+		From: from, To: to, Total: int64(len(rows)), Exact: true, ByApp: []feedback.AppCount{}, ByTag: []feedback.Tag{},
 	}
 	counts := tally(rows, statusOf)
 	for _, status := range feedback.Statuses() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -108,7 +109,29 @@ func saveLists(ctx context.Context, tx *sql.Tx, changes []*listChange) error {
 		" ON CONFLICT (account_id, app_id, block, term) DO UPDATE SET n = excluded.n, bits = excluded.bits", written); err != nil {
 		return err
 	}
+	if err := revise(ctx, tx, changes); err != nil {
+		return err
+	}
 	return changeWords(ctx, tx, came)
+}
+
+// revisedAtOnce is how many blocks get another revision in one statement.
+const revisedAtOnce = 64
+
+// revise gives blocks whose posting lists change another revision. It is a random number, so that it differs from that of
+// a change which was lost with a server of PostgreSQL, while this process knows what it had read of it.
+func revise(ctx context.Context, tx *sql.Tx, changes []*listChange) error {
+	for some := range slices.Chunk(changes, revisedAtOnce) {
+		p := database.Parameters{rand.Int64()} //nolint:gosec // nobody gains by guessing it
+		blocks := make([]string, 0, revisedAtOnce)
+		for _, c := range database.Padded(some) {
+			blocks = append(blocks, "(account_id = "+p.Add(c.accountID)+" AND app_id = "+p.Add(c.appID)+" AND block = "+p.Add(c.number)+")")
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE index_blocks SET revision = $1 WHERE "+strings.Join(blocks, " OR "), p...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply returns the rows of the lists that are not empty after the change, and the terms of the others.

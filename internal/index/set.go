@@ -37,6 +37,13 @@ func (s *set) count() (n int) {
 	return n
 }
 
+// countIn returns how many ordinals are in from ≤ i < until.
+func (s *set) countIn(from, until int) (n int) {
+	part := *s
+	part.keep(from, until)
+	return part.count()
+}
+
 // common returns how many ordinals two sets share.
 func (s *set) common(other *set) (n int) {
 	for i, word := range s {
@@ -126,8 +133,8 @@ func (s *set) encode() []byte {
 
 var errDamaged = errors.New("a posting list of the index is damaged")
 
-// walk calls visit for each ordinal of a stored set whose form is asGaps.
-func walk(stored []byte, visit func(int)) error {
+// addGaps adds the ordinals of a stored set whose form is asGaps.
+func (s *set) addGaps(stored []byte) error {
 	i := -1
 	for rest := stored[1:]; len(rest) > 0; {
 		gap, n := binary.Uvarint(rest)
@@ -135,7 +142,7 @@ func walk(stored []byte, visit func(int)) error {
 			return errDamaged
 		}
 		i += 1 + int(gap)
-		visit(i)
+		s.add(i)
 		rest = rest[n:]
 	}
 	return nil
@@ -147,7 +154,7 @@ func (s *set) addStored(stored []byte) error {
 	case len(stored) == 0:
 		return errDamaged
 	case stored[0] == asGaps:
-		return walk(stored, s.add)
+		return s.addGaps(stored)
 	case stored[0] != asBitmap || len(stored)-1 > len(s)*8:
 		return errDamaged
 	}
@@ -163,21 +170,6 @@ func (s *set) addStored(stored []byte) error {
 		rest = rest[8:]
 	}
 	return nil
-}
-
-// commonStored returns how many ordinals of a stored set are in s.
-func (s *set) commonStored(stored []byte) (n int, err error) {
-	if len(stored) > 0 && stored[0] == asGaps {
-		err = walk(stored, func(i int) {
-			if s.has(i) {
-				n++
-			}
-		})
-		return n, err
-	}
-	var other set
-	err = other.addStored(stored)
-	return s.common(&other), err
 }
 
 // Ordinals returns the posting lists in a row of a block, by their terms: one, or those of

@@ -36,8 +36,8 @@ func TestFarBehind(t *testing.T) {
 				t.Errorf("facets of %d requests: %+v, %v", n, facets.Apps, err)
 			}
 			stats, err := r.Index.Stats(ctx, app.AccountID, nil, 0, feedback.At(r.Clock.Now()))
-			if err != nil || stats.TagsExact != exact {
-				t.Errorf("the tags of %d requests: %v, %v", n, stats.TagsExact, err)
+			if err != nil || stats.Exact != exact {
+				t.Errorf("the tags of %d requests: %v, %v", n, stats.Exact, err)
 			}
 		}
 		insert(2048)
@@ -63,7 +63,7 @@ func TestTailIsReadOnce(t *testing.T) {
 		r.InsertRequests(app, append(distractors(t, 10), feedback.NewRequest("Zeppelin mode", "")))
 		var logs atomic.Int64
 		s := r.Watched(func(query string, _ []driver.NamedValue) {
-			if strings.Contains(query, "FROM changes") || strings.Contains(query, "box, title, description") {
+			if strings.Contains(query, "FROM changes") || strings.Contains(query, "answered_after, title, description") {
 				logs.Add(1)
 			}
 		})

@@ -3,9 +3,11 @@ package index
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -172,6 +174,26 @@ func assigneeValue(id *feedback.ID) string {
 		return feedback.Nobody
 	}
 	return id.String()
+}
+
+// answerTimes are the classes of the time to the first answer.
+var answerTimes = []struct {
+	name   string
+	within time.Duration
+}{{"hour", time.Hour}, {"day", day}, {"week", 7 * day}, {"month", 30 * day}, {"longer", math.MaxInt64}}
+
+// answerValues is the class of the column answered_after, which has microseconds. A request without an answer has none.
+func answerValues(column []byte) ([]string, error) {
+	if column == nil {
+		return nil, nil
+	}
+	after, err := strconv.ParseInt(string(column), 10, 64)
+	for _, t := range answerTimes {
+		if after < t.within.Microseconds() {
+			return []string{t.name}, err
+		}
+	}
+	return nil, err
 }
 
 // tagValues are the values of the column tags: each is a folded tag and its spelling.

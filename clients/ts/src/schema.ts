@@ -4609,13 +4609,13 @@ export interface components {
             by_status: components["schemas"]["StatusCount"][];
             /** @description The 100 most frequent tags. */
             by_tag: components["schemas"]["Tag"][];
+            /** @description False while the index is more than 2,048 changes behind. The counts then leave out some of the latest changes. */
+            exact: boolean;
             /**
              * Format: date-time
              * @description Start of the period.
              */
             from: string;
-            /** @description False while the index is more than 2,048 changes behind; by_tag then leaves out some of the latest changes. */
-            tags_exact: boolean;
             /**
              * Format: date-time
              * @description End of the period, not included.
@@ -11169,7 +11169,7 @@ export interface operations {
                      *             "requests": 1
                      *           }
                      *         ],
-                     *         "tags_exact": true
+                     *         "exact": true
                      *       }
                      *     }
                      */

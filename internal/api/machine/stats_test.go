@@ -69,7 +69,7 @@ func (m *model) requestStats(w who, in, _ object) (string, object) {
 		slices.SortStableFunc(list, func(a, b object) int { return cmp.Compare(b["requests"].(int), a["requests"].(int)) })
 	}
 	return "ok", object{
-		"from": from.Format(timeForm), "to": to.Format(timeForm), "total": len(counted), "tags_exact": true,
+		"from": from.Format(timeForm), "to": to.Format(timeForm), "total": len(counted), "exact": true,
 		"by_answer": byAnswer(counted), "by_status": counts, "by_day": days, "by_app": apps, "by_tag": tags,
 	}
 }

@@ -77,7 +77,9 @@ function Numbers({ days, app, search }: { days: Days; app: string | undefined; s
     <div className={stale ? "charts charts-stale" : "charts"} aria-busy={stale}>
       {headline}
       <p className="insights-total">
+        {!stats.data.exact && "At least "}
         <Link to="/" search={search}>{requestCount(stats.data.total)}</Link> received, {inWords(days)}
+        {!stats.data.exact && ". The latest changes are still being counted."}
       </p>
       <OverTime stats={stats.data} search={search} />
       <MostWanted requests={wanted.data} search={open} />

@@ -63,8 +63,8 @@ export function TopTags({ stats, search }: Props) {
     key: tag,
     name: tag,
     count: requests,
+    detail: percent(requests, stats.total),
     search: { ...search, tag },
-    ...(stats.tags_exact && { detail: percent(requests, stats.total) }),
   }));
   if (rows.length === 0) {
     return (
@@ -74,15 +74,7 @@ export function TopTags({ stats, search }: Props) {
       </section>
     );
   }
-  const note = stats.tags_exact ? undefined : "Counts only the newest requests in this range.";
-  return (
-    <BarChart
-      title={title}
-      note={note}
-      columns={{ name: "Tag", count: "Requests", ...(stats.tags_exact && { detail: "Share" }) }}
-      rows={rows}
-    />
-  );
+  return <BarChart title={title} columns={{ name: "Tag", count: "Requests", detail: "Share" }} rows={rows} />;
 }
 
 export function MostWanted({ requests, search }: { requests: FeatureRequest[]; search: Search }) {

@@ -13,6 +13,8 @@ export function statsQuery(days: Days, app: string | undefined) {
   return queryOptions({
     queryKey: ["insights", "stats", days, app ?? null],
     queryFn: ({ signal }) => call("requests-stats", { ...days, ...(app && { app_id: app }) }, signal),
+    // The index follows a large change for some seconds.
+    refetchInterval: ({ state }) => state.data?.exact === false && 2_000,
     ...fresh,
   });
 }

@@ -1,0 +1,96 @@
+package index_test
+
+import (
+	"database/sql/driver"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
+	"gatherkit/internal/store"
+	"gatherkit/internal/store/storetest"
+)
+
+// TestRevisions: facets and statistics read again the values of those blocks of the index that have changed, also if
+// another process changes them, and count the same as a process that has just started.
+func TestRevisions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		account := r.NewAccount("Acme")
+		large, small := r.NewApp(account), r.NewApp(account)
+		r.InsertRequests(large, distractors(t, 8000))
+		r.InsertRequests(small, distractors(t, 10))
+		r.IndexAll()
+		var values, days int
+		s := r.Watched(func(query string, args []driver.NamedValue) {
+			if strings.Contains(query, "FROM index_postings") && strings.Contains(query, "term >=") {
+				for _, arg := range args {
+					if n, is := arg.Value.(int64); is {
+						values |= 1 << n // the blocks
+					}
+				}
+			}
+			if strings.Contains(query, "FROM index_ids") {
+				days++
+			}
+		})
+		from, to := feedback.At(r.Clock.Now().Add(-100*24*time.Hour)), feedback.At(r.Clock.Now().Add(24*time.Hour))
+		check := func(what string, blocks, daysOf int) {
+			t.Helper()
+			r.IndexAll()
+			values, days = 0, 0
+			facets, stats := counted(t, s, account.ID, from, to)
+			if values != blocks || days != daysOf {
+				t.Errorf("%s: blocks %b are read, want %b, and the ids of %d blocks, want %d", what, values, blocks, days, daysOf)
+			}
+			freshFacets, freshStats := counted(t, at.Open(t, r.Clock.Now), account.ID, from, to)
+			if !reflect.DeepEqual(facets, freshFacets) || !reflect.DeepEqual(stats, freshStats) {
+				t.Errorf("%s: %+v, %+v; want %+v, %+v", what, facets, stats, freshFacets, freshStats)
+			}
+		}
+		change := func(id feedback.ID, fn func(*feedback.Request)) {
+			t.Helper()
+			if _, err := r.ChangeRequest(ctx, account.ID, id, feedback.Command(), func(r *feedback.Request) error {
+				fn(r)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids := r.IDs(large)
+		old := ids[len(ids)-1]
+		check("at first", 0b11, 3)
+		check("again", 0, 0)
+		change(old, func(r *feedback.Request) { r.Tags = []string{"design"} })
+		check("a tag", 0b01, 1)
+		change(old, func(r *feedback.Request) { r.Status = "planned" })
+		check("a status", 0b01, 1)
+		r.InsertRequests(small, []feedback.Request{feedback.NewRequest("One more", "")})
+		check("a request", 0b01, 1)
+		r.InsertRequests(large, []feedback.Request{feedback.NewRequest("One more", "")})
+		check("a request in a new block", 0b10, 1)
+		change(old, func(r *feedback.Request) { r.Box = feedback.Bin })
+		check("a request in the bin", 0b01, 1)
+		r.Clock.Move(31 * 24 * time.Hour)
+		if err := r.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		check("a request that is gone for good", 0b01, 1)
+	})
+}
+
+// counted returns the facets and the statistics of all requests of an account.
+func counted(t *testing.T, s *store.Store, accountID feedback.ID, from, to feedback.Time) (feedback.Facets, feedback.Stats) {
+	t.Helper()
+	facets, err := s.Index.Facets(ctx, accountID, index.Filter{Box: feedback.Live})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := s.Index.Stats(ctx, accountID, nil, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facets, stats
+}

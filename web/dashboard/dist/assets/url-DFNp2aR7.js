@@ -1,1 +1,0 @@
-import{Jn as e}from"./ui-6CRRTL-z.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};

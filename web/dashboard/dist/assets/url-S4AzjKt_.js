@@ -1,0 +1,1 @@
+import{Jn as e}from"./ui-DYiq25kQ.js";var t=({host:t,slug:n})=>t?`${location.protocol}//${t}/`:e(`p/${n}/`);export{t};
