@@ -110,6 +110,23 @@ test('range and app are in the address and apply to the export', async (t) => {
   await page.waitForURL((url) => !url.searchParams.has('from'))
 })
 
+test('numbers that leave out changes say so, and are read again', async (t) => {
+  const page = await open(t, '/account')
+  let exact = false
+  await page.route('**/api/requests-stats', async (route) => {
+    const response = await route.fetch()
+    const answer = await response.json()
+    await route.fulfill({ response, json: { ...answer, result: { ...answer.result, exact: exact && answer.result.exact } } })
+  })
+  await page.getByRole('link', { name: 'Insights' }).click()
+  await page.getByText('At least 27 requests received').waitFor()
+  await page.getByText('The latest changes are still being counted.').waitFor()
+  await look(page, 'insights-behind')
+  exact = true
+  await page.getByText('At least 27 requests received').waitFor({ state: 'hidden' })
+  await page.getByText('27 requests received').waitFor()
+})
+
 test('a custom range is validated, and an empty range shows a message', inProof, async (t) => {
   const page = await open(t, '/insights', { viewport: { width: 320, height: 640 }, hasTouch: true })
   await page.getByRole('heading', { name: 'By status' }).waitFor()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -39,8 +40,10 @@ const (
 	// countedBlocks is in how many blocks the requests with a word are counted. Older blocks
 	// are assumed to have as many on average.
 	countedBlocks = 8
-	// maxLists is how many posting lists are read for one question.
-	maxLists = 512
+	// maxLists is how many posting lists are read for one question, apart from those that are counted, and maxPostings
+	// is about how many postings these and the counted ones have.
+	maxLists    = 768
+	maxPostings = 1_000_000
 )
 
 // wantedWords returns the words of the index that a question may mean, the most useful
@@ -193,82 +196,194 @@ func estimate(blocks []blockCount) (sum int64) {
 
 // candidate is a request that has some of the words, and how well it matches each term.
 type candidate struct {
-	id      feedback.ID
-	ordinal int64 // that of a request in the log's tail is above all others
-	found   []float64
-	worth   float64
+	standing
+	id    feedback.ID
+	found []float64
 }
+
+// standing says where a candidate is, and how much its words are worth.
+type standing struct {
+	worth   float32
+	at      int32 // the place of its block in the reading, or inTail
+	ordinal int64 // above all others, in the same order, for requests in the log's tail
+}
+
+const inTail = -1
 
 // candidates returns at most maxCandidates requests that have some of the words, those with
 // the highest weights first. It leaves out those that are not among others, unless that is
-// nil. all says whether it returns every request that has one of the words.
+// nil. all says whether it returns every request that has one of the words. identify sets their ids.
 func (r *reading) candidates(
 	ctx context.Context, q database.Queryer, appID feedback.ID, wanted []wantedWord, weights []float64, others *found,
-) (found []candidate, all bool, err error) {
-	byOrdinal := map[int64]*candidate{}
-	add := func(ordinal int64, w *wantedWord) {
-		c := byOrdinal[ordinal]
-		if c == nil {
-			c = &candidate{ordinal: ordinal, found: make([]float64, len(weights))}
-			byOrdinal[ordinal] = c
-		}
-		for term, likeness := range w.terms {
-			c.found[term] = max(c.found[term], likeness)
-		}
-	}
-	if all, err = r.newest(ctx, q, appID, wanted, add); err != nil {
+) (candidates []candidate, all bool, err error) {
+	c := newContest(wanted, weights)
+	if c.lists, all, err = r.wantedLists(ctx, q, appID, wanted); err != nil {
 		return nil, false, err
 	}
-	for key, ordinals := range r.stale {
-		for _, ordinal := range ordinals {
-			if key.appID == appID {
-				delete(byOrdinal, key.number*blockSize+int64(ordinal))
-			}
-		}
-	}
-	tail := r.tail
+	c.tail = r.tail
 	if others != nil {
-		in := map[int64]*set{}
-		for i := range others.blocks {
-			in[others.blocks[i].number] = &others.blocks[i].set
-		}
-		maps.DeleteFunc(byOrdinal, func(ordinal int64, _ *candidate) bool {
-			list := in[ordinal/blockSize]
-			return list == nil || !list.has(int(ordinal%blockSize))
-		})
-		tail = others.tail
+		c.tail = others.tail
 	}
-	for i, d := range tail {
-		for at := range wanted {
-			if d.has(wanted[at].word) {
-				add(math.MaxInt64-int64(len(tail)-i), &wanted[at])
+	for i := range slices.Backward(c.tail) { // the newest first
+		c.addTail(i)
+	}
+	for at, b := range slices.Backward(r.blocks) {
+		c.addBlock(at, b.number, r.allowed(&b, others))
+	}
+	c.cut()
+	candidates = make([]candidate, 0, len(c.best))
+	for _, s := range c.best {
+		of := candidate{standing: s, found: c.found(s)}
+		if s.at == inTail {
+			of.id = c.documentAt(s).id
+		}
+		candidates = append(candidates, of)
+	}
+	return candidates, all && !c.lost && len(wanted) < maxWanted, nil
+}
+
+// allowed returns the ordinals of a block that may be candidates.
+func (r *reading) allowed(b *block, others *found) (s set) {
+	if others != nil {
+		i := slices.IndexFunc(others.blocks, func(h hits) bool { return h.number == b.number })
+		if i >= 0 {
+			s = others.blocks[i].set
+		}
+		return s
+	}
+	s.fill(b.n)
+	for _, ordinal := range r.stale[blockKey{b.appID, b.number}] {
+		s.remove(ordinal)
+	}
+	return s
+}
+
+// contest finds the candidates with the highest worth.
+type contest struct {
+	wanted []wantedWord
+	terms  int
+	gains  [][]gain // for each term
+	lists  [][]*set // for each block of a reading and each word, or nil
+	tail   []*document
+	best   []standing
+	least  float32 // candidates need more
+	lost   bool    // whether there are more candidates than are kept
+}
+
+// gain is what a word adds to the worth of a request that has it, for a term that it stands for.
+type gain struct {
+	word  int // its place among the wanted ones
+	worth float32
+}
+
+func newContest(wanted []wantedWord, weights []float64) *contest {
+	c := &contest{wanted: wanted, terms: len(weights), gains: make([][]gain, len(weights))}
+	for i := range wanted {
+		for term, likeness := range wanted[i].terms {
+			c.gains[term] = append(c.gains[term], gain{i, float32(weights[term] * likeness)})
+		}
+	}
+	for _, of := range c.gains { // the best first
+		slices.SortFunc(of, func(a, b gain) int { return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.word, b.word)) })
+	}
+	return c
+}
+
+// documentAt returns a request of the tail.
+func (c *contest) documentAt(s standing) *document {
+	return c.tail[int64(len(c.tail))-(math.MaxInt64-s.ordinal)]
+}
+
+// has reports whether a candidate has a word.
+func (c *contest) has(s standing, word int) bool {
+	if s.at == inTail {
+		return c.documentAt(s).has(c.wanted[word].word)
+	}
+	list := c.lists[s.at][word]
+	return list != nil && list.has(int(s.ordinal%blockSize))
+}
+
+// found returns how well a candidate matches each term.
+func (c *contest) found(s standing) []float64 {
+	found := make([]float64, c.terms)
+	for word := range c.wanted {
+		if !c.has(s, word) {
+			continue
+		}
+		for term, likeness := range c.wanted[word].terms {
+			found[term] = max(found[term], likeness)
+		}
+	}
+	return found
+}
+
+// addBlock adds the requests of a block that are allowed and have any of the words.
+func (c *contest) addBlock(at int, number int64, allowed set) {
+	if c.lists[at] == nil {
+		return
+	}
+	var worth [blockSize]float32
+	var having set
+	for _, gains := range c.gains {
+		var before set // with a better word for the term
+		for _, g := range gains {
+			list := c.lists[at][g.word]
+			if list == nil {
+				continue
+			}
+			for i, word := range list {
+				left := word & allowed[i] &^ before[i]
+				before[i] |= word
+				having[i] |= left
+				for ; left != 0; left &= left - 1 {
+					worth[i*64+bits.TrailingZeros64(left)] += g.worth
+				}
 			}
 		}
 	}
-	found = make([]candidate, 0, len(byOrdinal))
-	for _, c := range byOrdinal {
-		for term, likeness := range c.found {
-			c.worth += weights[term] * likeness
-		}
-		found = append(found, *c)
+	for i := having.prev(blockSize - 1); i >= 0; i = having.before(i) {
+		c.add(standing{worth: worth[i], at: int32(at), ordinal: number*blockSize + int64(i)}) //nolint:gosec // an app has fewer blocks
 	}
-	slices.SortFunc(found, func(a, b candidate) int {
+}
+
+// addTail adds the i-th request of the log's tail, if it has any of the words.
+func (c *contest) addTail(i int) {
+	of := standing{at: inTail, ordinal: math.MaxInt64 - int64(len(c.tail)-i)}
+	for _, gains := range c.gains {
+		if i := slices.IndexFunc(gains, func(g gain) bool { return c.has(of, g.word) }); i >= 0 {
+			of.worth += gains[i].worth
+		}
+	}
+	c.add(of)
+}
+
+// add adds a candidate that comes after those before it in the order of ordinals, the greatest first.
+func (c *contest) add(of standing) {
+	if of.worth <= c.least {
+		return
+	}
+	if c.best = append(c.best, of); len(c.best) == 8*maxCandidates {
+		c.cut()
+	}
+}
+
+// cut keeps the best candidates.
+func (c *contest) cut() {
+	slices.SortFunc(c.best, func(a, b standing) int {
 		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(b.ordinal, a.ordinal))
 	})
-	all = all && len(found) <= maxCandidates
-	found = found[:min(len(found), maxCandidates)]
-	return found, all, r.identify(ctx, q, appID, tail, found)
+	if len(c.best) > maxCandidates {
+		c.best, c.lost = c.best[:maxCandidates], true
+		c.least = c.best[maxCandidates-1].worth
+	}
 }
 
 // identify sets the ids of candidates.
-func (r *reading) identify(ctx context.Context, q database.Queryer, appID feedback.ID, tail []*document, candidates []candidate) error {
+func (r *reading) identify(ctx context.Context, q database.Queryer, appID feedback.ID, candidates []candidate) error {
 	var ordinals []int64
 	for i := range candidates {
-		c := &candidates[i]
-		if before := math.MaxInt64 - c.ordinal; before <= int64(len(tail)) {
-			c.id = tail[len(tail)-int(before)].id
-		} else {
-			ordinals = append(ordinals, c.ordinal)
+		if candidates[i].at != inTail {
+			ordinals = append(ordinals, candidates[i].ordinal)
 		}
 	}
 	ids, err := r.ids(ctx, q, appID, ordinals)
@@ -280,84 +395,65 @@ func (r *reading) identify(ctx context.Context, q database.Queryer, appID feedba
 	return err
 }
 
-// newest calls add for the newest ordinals of each word: for all of the rare words, while
-// frequent words share what is left of maxPostings. all says whether these were all.
-func (r *reading) newest(
-	ctx context.Context, q database.Queryer, appID feedback.ID, wanted []wantedWord, add func(int64, *wantedWord),
-) (all bool, err error) {
-	all = len(wanted) < maxWanted
-	left := shareOut(wanted)
-	chosen, complete := listsToRead(wanted, left)
+// wantedLists reads posting lists of the words, for each block of the reading, and reports whether these are all.
+func (r *reading) wantedLists(
+	ctx context.Context, q database.Queryer, appID feedback.ID, wanted []wantedWord,
+) (lists [][]*set, all bool, err error) {
+	lists = make([][]*set, len(r.blocks))
+	add := func(at, word int, stored []byte) error {
+		if lists[at] == nil {
+			lists[at] = make([]*set, len(wanted))
+		}
+		lists[at][word] = new(set)
+		return lists[at][word].addStored(stored)
+	}
+	chosen, all := listsToRead(wanted)
 	var unread []listKey
-	for i, blocks := range chosen {
+	for word, blocks := range chosen {
 		for _, b := range blocks {
 			if b.stored == nil {
-				unread = append(unread, listKey{b.at, wanted[i].word})
+				unread = append(unread, listKey{b.at, wanted[word].word})
+			} else if err := add(b.at, word, b.stored); err != nil {
+				return nil, false, err
 			}
 		}
 	}
+	slices.SortFunc(unread, func(a, b listKey) int { return cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.term, b.term)) })
 	read, err := r.pick(ctx, q, appID, unread)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	for i := range wanted {
-		w := &wanted[i]
-		for _, b := range chosen[i] {
-			stored := b.stored
-			if stored == nil {
-				stored = read[listKey{b.at, w.word}].stored
-			}
-			if stored == nil { // blocks that share a place in index_words
-				continue
-			}
-			var list set
-			if err := list.addStored(stored); err != nil {
-				return false, err
-			}
-			for i := list.prev(blockSize - 1); i >= 0; i = list.before(i) {
-				if left[w.word] == 0 {
-					complete = false
-					break
+	for word := range wanted {
+		for _, b := range chosen[word] {
+			// Blocks that share a place in index_words need not have the word.
+			if l, there := read[listKey{b.at, wanted[word].word}]; there {
+				if err := add(b.at, word, l.stored); err != nil {
+					return nil, false, err
 				}
-				add(r.blocks[b.at].number*blockSize+int64(i), w)
-				left[w.word]--
 			}
 		}
 	}
-	return all && complete, nil
+	return lists, all, nil
 }
 
-// listsToRead returns, for each word, the newest blocks whose posting lists have its share, and
-// reports whether these are all blocks with the words. Words in few blocks come first.
-func listsToRead(wanted []wantedWord, shares map[string]int64) (chosen [][]blockCount, all bool) {
-	order := make([]int, len(wanted))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(wanted[a].blocks), len(wanted[b].blocks)) })
+// listsToRead returns for each word the newest blocks whose posting lists are read, and reports whether these are all
+// blocks with the words. The first words are the most useful ones, and are read whole if possible.
+func listsToRead(wanted []wantedWord) (chosen [][]blockCount, all bool) {
 	chosen, all = make([][]blockCount, len(wanted)), true
-	left := maxLists
-	for done, i := range order {
-		w := &wanted[i]
-		most, have, n := left/(len(order)-done), int64(0), 0
-		for n < min(most, len(w.blocks)) && have < shares[w.word] {
-			have += w.blocks[n].n
-			n++
+	lists, postings := maxLists, int64(maxPostings)
+	for word, w := range wanted {
+		n := 0
+		for ; n < len(w.blocks) && postings > 0; n++ {
+			if w.blocks[n].stored == nil {
+				if lists == 0 {
+					break
+				}
+				lists--
+			}
+			postings -= w.blocks[n].n
 		}
-		chosen[i], left = w.blocks[:n], left-n
+		chosen[word] = w.blocks[:n]
 		all = all && n == len(w.blocks)
 	}
 	return chosen, all
-}
-
-// shareOut returns how many postings of each word are read.
-func shareOut(wanted []wantedWord) map[string]int64 {
-	order := slices.Clone(wanted)
-	slices.SortStableFunc(order, func(a, b wantedWord) int { return cmp.Compare(a.n, b.n) })
-	left, shares := int64(maxPostings), map[string]int64{}
-	for i, w := range order {
-		shares[w.word] = max(leastPostings, left/int64(len(order)-i))
-		left -= min(shares[w.word], w.n)
-	}
-	return shares
 }

@@ -107,6 +107,9 @@ func ranked(
 		if err != nil {
 			return nil, total, err
 		}
+		if err := r.identify(ctx, q, appID, candidates); err != nil {
+			return nil, total, err
+		}
 		total.Exact = total.Exact && all && r.tailRead
 		found, err := score(ctx, q, accountID, question, weights, candidates)
 		if err != nil {

@@ -18,13 +18,12 @@ const (
 	// many words are looked up for one question.
 	maxVariants = 8
 	maxWanted   = 32
-	// leastPostings is how many postings of each word are read at least, the newest first,
-	// and maxPostings is how many are read for all words together.
-	leastPostings = 200
-	maxPostings   = 6400
 	// maxCandidates is how many titles are compared at most, candidateChunk at a time.
 	maxCandidates  = 512
 	candidateChunk = 128
+	// leastWorth is what share of the highest worth the candidates of a chunk need, so that their titles are compared with
+	// a question of a user. Behind many requests with the same words, the one that is meant may be in any chunk.
+	leastWorth = 0.8
 	// maxTitled is how many bytes of titles are compared at most. Usual titles stay below
 	// it: only crafted titles have more than 50 bytes on average.
 	maxTitled = 25_600
@@ -90,6 +89,12 @@ func similarTo(
 	var compared []comparison
 	shown, left, nowhere := map[feedback.ID]bool{}, maxTitled, make([]float64, len(q.Terms))
 	for chunk := range slices.Chunk(candidates, candidateChunk) {
+		if l.Shared == nil && chunk[0].worth < leastWorth*candidates[0].worth {
+			break
+		}
+		if err := r.identify(ctx, tx, l.AppID, chunk); err != nil {
+			return nil, err
+		}
 		read, err := readTitles(ctx, tx, accountID, l, chunk)
 		if err != nil {
 			return nil, err
@@ -107,7 +112,7 @@ func similarTo(
 			left -= c.bytes
 			compared, shown[c.shown.ID] = append(compared, c), true
 		}
-		if l.Shared == nil || len(shown) >= candidateChunk/2 || left <= 0 {
+		if l.Shared != nil && len(shown) >= candidateChunk/2 || left <= 0 {
 			break
 		}
 	}

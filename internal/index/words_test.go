@@ -38,48 +38,39 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestListsToRead: words in few blocks are read whole; of the others, the newest blocks that
-// have their shares are read, and altogether no more than maxLists.
+// TestListsToRead: words are read whole in their order, as long as lists and postings may be read. Lists that were counted
+// are there already.
 func TestListsToRead(t *testing.T) {
-	word := func(name string, blocks int, each int64) wantedWord {
-		w := wantedWord{word: name}
-		for at := blocks - 1; at >= 0; at-- {
-			w.blocks = append(w.blocks, blockCount{at: at, n: each})
+	word := func(blocks, counted int, each int64) (w wantedWord) {
+		for i := range blocks {
+			b := blockCount{at: blocks - 1 - i, n: each}
+			if i < counted {
+				b.stored = []byte{asGaps}
+			}
+			w.blocks = append(w.blocks, b)
 		}
 		return w
 	}
-	read := func(shares map[string]int64, wanted ...wantedWord) (lists map[string][]int, all bool) {
-		chosen, all := listsToRead(wanted, shares)
-		lists = map[string][]int{}
+	for _, c := range []struct {
+		name   string
+		wanted []wantedWord
+		read   []int // how many blocks of each word
+		all    bool
+	}{
+		{"all", []wantedWord{word(5, 5, 40), word(30, 8, 2), word(0, 0, 0)}, []int{5, 30, 0}, true},
+		{"as many lists as may be", []wantedWord{word(maxLists, 0, 1), word(8, 8, 1)}, []int{maxLists, 8}, true},
+		{"more lists", []wantedWord{word(500, 8, 1), word(maxLists, 8, 1), word(9, 8, 1)}, []int{500, maxLists - 500 + 8 + 8, 8}, false},
+		{"as many postings as may be", []wantedWord{word(2, 2, maxPostings/2)}, []int{2}, true},
+		{"more postings", []wantedWord{word(2, 2, 1), word(3, 2, maxPostings/2), word(1, 1, 1)}, []int{2, 2, 0}, false},
+	} {
+		chosen, all := listsToRead(c.wanted)
 		for i, blocks := range chosen {
-			for _, b := range blocks {
-				lists[wanted[i].word] = append(lists[wanted[i].word], b.at)
+			if len(blocks) != c.read[i] || len(blocks) > 0 && blocks[0].at != c.wanted[i].blocks[0].at {
+				t.Errorf("%s: %d blocks of word %d are read, want %d, the newest first", c.name, len(blocks), i, c.read[i])
 			}
 		}
-		return lists, all
-	}
-	lists, all := read(map[string]int64{"rare": 100, "often": 100}, word("often", 5, 40), word("rare", 3, 2))
-	if !slices.Equal(lists["rare"], []int{2, 1, 0}) || !slices.Equal(lists["often"], []int{4, 3, 2}) || all {
-		t.Errorf("read %v, all %v", lists, all)
-	}
-	if lists, all = read(map[string]int64{"rare": 6}, word("rare", 3, 2)); len(lists["rare"]) != 3 || !all {
-		t.Errorf("read %v, all %v", lists, all)
-	}
-	many := []wantedWord{word("a", 3, 1)}
-	shares := map[string]int64{"a": 1 << 40}
-	for i := range 31 {
-		many = append(many, word(string(rune('b'+i)), 1000, 1))
-		shares[many[i+1].word] = 1 << 40
-	}
-	lists, all = read(shares, many...)
-	n := 0
-	for name, of := range lists {
-		n += len(of)
-		if of[0] != 999 && name != "a" {
-			t.Errorf("%s is read from block %d first", name, of[0])
+		if all != c.all {
+			t.Errorf("%s: all %t", c.name, all)
 		}
-	}
-	if n != maxLists || len(lists["a"]) != 3 || len(lists) != 32 || all {
-		t.Errorf("%d lists of %d words are read, %v of the rare one, all %v", n, len(lists), lists["a"], all)
 	}
 }
