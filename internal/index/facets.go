@@ -66,9 +66,7 @@ func (x *Index) counts(ctx context.Context, accountID feedback.ID, f Filter) (n 
 }
 
 // count counts by the values of each part, and reports whether the counts are exact.
-func (r *reading) count(
-	ctx context.Context, q database.Queryer, memory blockMemory, f Filter,
-) (n tallies, exact bool, err error) {
+func (r *reading) count(ctx context.Context, q database.Queryer, memory blockMemory, f Filter) (n tallies, exact bool, err error) {
 	n, exact = tallies{byApp: {}, byStatus: {}, byAssignee: {}, bySource: {}, byTag: {}, byBox: {}}, r.tailRead
 	within := periodOf(f)
 	conditions, all, err := r.conditions(ctx, q, f)

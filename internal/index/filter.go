@@ -93,6 +93,7 @@ var fields = []field{
 		}
 		return []string{string(f.Box)}
 	}},
+	// Statistics count by it, and no filter has it.
 	{part: byAnswer, column: "answered_after", values: answerValues, chosen: func(Filter) []string { return nil }},
 }
 

@@ -2,7 +2,10 @@ package index
 
 import (
 	"encoding/binary"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"gatherkit/internal/feedback"
 )
@@ -24,8 +27,8 @@ func TestKept(t *testing.T) {
 		}
 	}
 	k.put(account, numbered(99, 2), -99, size/2)
-	if v, known := k.get(account, numbered(99, 2)); !known || v != -99 || k.bytes != size*9+size/2 {
-		t.Errorf("the next revision: %d, %t; %d bytes", v, known, k.bytes)
+	if v, known := k.get(account, numbered(99, 2)); !known || v != -99 || k.bytes != size*9+size/2 || len(k.of) != 10 {
+		t.Errorf("the next revision: %d, %t; %d blocks with %d bytes", v, known, len(k.of), k.bytes)
 	}
 	if _, known := k.get(account, numbered(99, 1)); known {
 		t.Error("the revision before is known")
@@ -56,5 +59,21 @@ func TestKeptScan(t *testing.T) {
 	}
 	if found < 40 {
 		t.Errorf("%d of 400 were found", found)
+	}
+}
+
+// TestAnswerValues: a class ends before its time.
+func TestAnswerValues(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		0: "hour", time.Hour - time.Microsecond: "hour", time.Hour: "day", 24*time.Hour - time.Microsecond: "day", 24 * time.Hour: "week",
+		7 * 24 * time.Hour: "month", 30*24*time.Hour - time.Microsecond: "month", 30 * 24 * time.Hour: "longer", 90_000 * time.Hour: "longer",
+	} {
+		got, err := answerValues(strconv.AppendInt(nil, after.Microseconds(), 10))
+		if err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("%v: %v, %v, want %s", after, got, err, want)
+		}
+	}
+	if got, err := answerValues(nil); got != nil || err != nil {
+		t.Errorf("without an answer: %v, %v", got, err)
 	}
 }

@@ -284,7 +284,6 @@ func (w *world) updateMany(t *rapid.T, of *tenant) error {
 func (w *world) changeFiltered(t *rapid.T, of *tenant) error {
 	n := readNaive(w.Rig, of.ID)
 	f := w.filter(t, of, n)
-	n.await(f)
 	want, got := map[feedback.ID]bool{}, map[feedback.ID]bool{}
 	for _, r := range n.matching(f) {
 		want[r.ID] = true

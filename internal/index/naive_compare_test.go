@@ -26,14 +26,9 @@ func shown(v any) string {
 	return string(text)
 }
 
-// await lets the index follow the log if a filter needs it.
-func (n naive) await(f index.Filter) {
-}
-
 // compareAll compares a list from a page on, the facets and the export of a filter.
 func (n naive) compareAll(t tester, f index.Filter, page index.Page) {
 	t.Helper()
-	n.await(f)
 	if !n.has(f.AppID) {
 		n.compareUnknown(t, f, page)
 		return

@@ -110,7 +110,7 @@ func TestNaiveLimits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)
 		account := r.NewAccount("Acme")
-		app := r.NewApp(account)
+		app, other := r.NewApp(account), r.NewApp(account)
 		var users [][]any
 		var ids []feedback.ID
 		for i := range 231 {
@@ -125,11 +125,15 @@ func TestNaiveLimits(t *testing.T) {
 			if i%20 == 0 {
 				request.AssigneeID, request.Box = nil, feedback.Bin
 			}
+			if i%13 == 0 {
+				request.AppID = other.ID
+			}
 			if _, err := r.AddRequest(ctx, account.ID, feedback.Command(), request); err != nil {
 				t.Error(err)
 			}
 		})
 		n := readNaive(r, account.ID)
+		var filters []index.Filter
 		for _, f := range []index.Filter{
 			{},
 			{AppID: &app.ID},
@@ -144,9 +148,17 @@ func TestNaiveLimits(t *testing.T) {
 			{Query: "dark", Tag: "tag 109"},
 		} {
 			f.Box = feedback.Live
-			n.compareAll(t, f, index.Page{Sort: index.Newest, Limit: 100})
+			filters = append(filters, f)
 		}
 		now := r.Clock.Now()
-		n.compareStats(t, nil, feedback.At(now.Add(-day)), feedback.At(now.Add(day)))
+		for range 2 { // before the index knows them, and afterwards
+			for _, f := range filters {
+				n.compareAll(t, f, index.Page{Sort: index.Newest, Limit: 100})
+			}
+			for _, app := range []*feedback.ID{nil, &app.ID} {
+				n.compareStats(t, app, feedback.At(now.Add(-day)), feedback.At(now.Add(day)))
+			}
+			r.IndexAll()
+		}
 	})
 }
