@@ -228,7 +228,9 @@ func (r *reading) candidates(
 		c.addTail(i)
 	}
 	for at, b := range slices.Backward(r.blocks) {
-		c.addBlock(at, b.number, r.allowed(&b, others))
+		if c.lists[at] != nil {
+			c.addBlock(at, b.number, r.allowed(&b, others))
+		}
 	}
 	c.cut()
 	candidates = make([]candidate, 0, len(c.best))
@@ -245,8 +247,8 @@ func (r *reading) candidates(
 // allowed returns the ordinals of a block that may be candidates.
 func (r *reading) allowed(b *block, others *found) (s set) {
 	if others != nil {
-		i := slices.IndexFunc(others.blocks, func(h hits) bool { return h.number == b.number })
-		if i >= 0 {
+		i, there := slices.BinarySearchFunc(others.blocks, b.number, func(h hits, number int64) int { return cmp.Compare(h.number, number) })
+		if there {
 			s = others.blocks[i].set
 		}
 		return s
@@ -319,9 +321,6 @@ func (c *contest) found(s standing) []float64 {
 
 // addBlock adds the requests of a block that are allowed and have any of the words.
 func (c *contest) addBlock(at int, number int64, allowed set) {
-	if c.lists[at] == nil {
-		return
-	}
 	var worth [blockSize]float32
 	var having set
 	for _, gains := range c.gains {

@@ -107,7 +107,9 @@ func TestContest(t *testing.T) {
 			w.addTail(i)
 		}
 		for at, b := range slices.Backward(w.reading.blocks) {
-			w.addBlock(at, b.number, w.reading.allowed(&b, nil))
+			if w.lists[at] != nil {
+				w.addBlock(at, b.number, w.reading.allowed(&b, nil))
+			}
 		}
 		w.cut()
 		all := w.all()
@@ -125,4 +127,25 @@ func TestContest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAllowed: of each block, those are allowed that are among the others.
+func TestAllowed(t *testing.T) {
+	others := &found{}
+	for _, number := range []int64{0, 2, 5, 6, 9} {
+		h := hits{block: &block{number: number}}
+		h.add(int(number) + 1)
+		others.blocks = append(others.blocks, h)
+	}
+	for number := range int64(11) {
+		r := reading{}
+		got := r.allowed(&block{number: number, n: blockSize}, others)
+		want := set{}
+		if slices.Contains([]int64{0, 2, 5, 6, 9}, number) {
+			want.add(int(number) + 1)
+		}
+		if got != want {
+			t.Errorf("block %d allows %v", number, listed(&got))
+		}
+	}
 }

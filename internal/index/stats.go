@@ -68,12 +68,7 @@ func (x *Index) statsOf(ctx context.Context, q database.Queryer, f *found, from,
 		}
 	}
 	for _, d := range f.tail {
-		n[byApp][d.appID.String()]++
-		for _, term := range d.terms {
-			if part, value := valueOf(term); n[part] != nil {
-				n[part][value]++
-			}
-		}
+		n.add(d, Filter{}, nil) // it matches
 		days[dayOf(d.id.Time().Std())]++
 	}
 	n.fill(&stats)
