@@ -68,6 +68,24 @@ func (b *block) ids(
 	return ids, first * partSize, err
 }
 
+// selectParts selects the rows of index_ids that have the block's ordinals from ≤ i < until.
+func (b *block) selectParts(p *database.Parameters, accountID feedback.ID, from, until int, place string) string {
+	part := b.firstPart()
+	return "SELECT part, ids, " + place + " FROM index_ids WHERE account_id = " + p.Add(accountID) + " AND app_id = " +
+		p.Add(b.appID) + " AND part BETWEEN " + p.Add(part+int64(from/partSize)) + " AND " + p.Add(part+int64((until-1)/partSize))
+}
+
+// idsPart is a row of index_ids.
+type idsPart struct {
+	number int64
+	ids    []byte
+}
+
+func scanPart(r database.Row) (part idsPart, err error) {
+	err = r.Scan(&part.number, &part.ids)
+	return part, err
+}
+
 // appendPacked appends the ids of a row of index_ids.
 func appendPacked(ids []feedback.ID, packed []byte) []feedback.ID {
 	for id := range slices.Chunk(packed, len(feedback.ID{})) {
@@ -101,12 +119,6 @@ type growth struct {
 	piece     []*document // those that the block gets
 	from      int         // the ordinal from which the ids of the block are read
 	parts     []idsPart   // of the block, from there
-}
-
-// idsPart is a row of index_ids.
-type idsPart struct {
-	number int64
-	ids    []byte
 }
 
 // grow gives ordinals to new documents of apps, in the order of their ids. The growths have a block without room.
@@ -160,13 +172,11 @@ func begin(ctx context.Context, tx *sql.Tx, growths []*growth) (err error) {
 		}
 	}
 	return readTogether(ctx, tx, read, one, func(g *growth, p *database.Parameters, place string) string {
-		part := g.last.firstPart()
-		return "SELECT part, ids, " + place + " FROM index_ids WHERE account_id = " + p.Add(g.accountID) + " AND app_id = " +
-			p.Add(g.last.appID) + " AND part BETWEEN " + p.Add(part+int64(g.from/partSize)) + " AND " + p.Add(part+int64((g.last.n-1)/partSize))
-	}, func(r database.Row) (part idsPart, err error) {
-		err = r.Scan(&part.number, &part.ids)
-		return part, err
-	}, func(g *growth, part idsPart) error { g.parts = append(g.parts, part); return nil })
+		return g.last.selectParts(p, g.accountID, g.from, g.last.n, place)
+	}, scanPart, func(g *growth, part idsPart) error {
+		g.parts = append(g.parts, part)
+		return nil
+	})
 }
 
 // extend appends the piece to the block, which has room for it, and returns the rows of index_ids that it changes.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -185,21 +186,40 @@ const (
 	listOverhead = 48  // bytes of a list without its term and its ordinals
 )
 
-// daysOf returns on which days the requests of a block were created.
-func (r *reading) daysOf(ctx context.Context, q database.Queryer, memory blockMemory, b *block) ([]run, error) {
-	runs, known := memory.days.get(r.accountID, b)
-	if known {
-		return runs, nil
-	}
-	ids, _, err := b.ids(ctx, q, r.accountID, 0, b.n)
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range ids {
-		if on := dayOf(id.Time().Std()); len(runs) == 0 || runs[len(runs)-1].day != on {
-			runs = append(runs, run{i, on})
+// eachDay calls visit with the days on which the requests of some blocks were created.
+func (r *reading) eachDay(
+	ctx context.Context, q database.Queryer, memory blockMemory, blocks []hits, visit func(at int, runs []run),
+) error {
+	runs := make([][]run, len(blocks))
+	var unread []int
+	for at, h := range blocks {
+		known := false
+		if only := dayOf(h.lowest); only == dayOf(h.highest) {
+			runs[at] = []run{{0, only}}
+		} else if runs[at], known = memory.days.get(r.accountID, h.block); !known {
+			unread = append(unread, at)
 		}
 	}
-	memory.days.put(r.accountID, b, slices.Clip(runs), keptOverhead+16*len(runs))
-	return runs, nil
+	if err := readTogether(ctx, q, unread, one, func(at int, p *database.Parameters, place string) string {
+		return blocks[at].selectParts(p, r.accountID, 0, blocks[at].n, place)
+	}, scanPart, func(at int, part idsPart) error {
+		from, last := int(part.number-blocks[at].firstPart())*partSize, int64(-1)
+		for i, id := range appendPacked(nil, part.ids) {
+			if on := dayOf(id); on != last {
+				runs[at], last = append(runs[at], run{from + i, on}), on
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, at := range unread {
+		slices.SortFunc(runs[at], func(a, b run) int { return cmp.Compare(a.from, b.from) })
+		runs[at] = slices.Clip(slices.CompactFunc(runs[at], func(a, b run) bool { return a.day == b.day }))
+		memory.days.put(r.accountID, blocks[at].block, runs[at], keptOverhead+16*len(runs[at]))
+	}
+	for at := range runs {
+		visit(at, runs[at])
+	}
+	return nil
 }

@@ -52,34 +52,35 @@ func (x *Index) statsOf(ctx context.Context, q database.Queryer, f *found, from,
 		return stats, err
 	}
 	days := map[int64]int64{}
-	for i := range f.blocks {
-		h := &f.blocks[i]
+	if err := f.eachDay(ctx, q, x.memory, f.blocks, func(at int, runs []run) {
+		h := &f.blocks[at]
 		n[byApp][h.appID.String()] += int64(h.count())
-		runs, err := f.daysOf(ctx, q, x.memory, h.block)
-		if err != nil {
-			return stats, err
-		}
-		for at, r := range runs {
+		for i, r := range runs {
 			until := h.n
-			if at+1 < len(runs) {
-				until = runs[at+1].from
+			if i+1 < len(runs) {
+				until = runs[i+1].from
 			}
 			days[r.day] += int64(h.countIn(r.from, until))
 		}
+	}); err != nil {
+		return stats, err
 	}
 	for _, d := range f.tail {
 		n.add(d, Filter{}, nil) // it matches
-		days[dayOf(d.id.Time().Std())]++
+		days[dayOf(d.id)]++
 	}
 	n.fill(&stats)
 	for at := from.Std().Truncate(day); at.Before(to.Std()); at = at.Add(day) {
-		stats.ByDay = append(stats.ByDay, feedback.DayCount{Day: at.Format(time.DateOnly), Requests: days[dayOf(at)]})
+		stats.ByDay = append(stats.ByDay, feedback.DayCount{Day: at.Format(time.DateOnly), Requests: days[dayNumber(at)]})
 	}
 	return stats, nil
 }
 
-// dayOf returns the day of a time in UTC.
-func dayOf(t time.Time) int64 { return t.Unix() / int64(day/time.Second) }
+// dayOf returns the day, in UTC, on which a request was created.
+func dayOf(id feedback.ID) int64 { return dayNumber(id.Time().Std()) }
+
+// dayNumber returns how many days after that of the Unix epoch a time is, in UTC.
+func dayNumber(t time.Time) int64 { return t.Unix() / int64(day/time.Second) }
 
 // fill sets all counts but the total and those by day.
 func (n tallies) fill(stats *feedback.Stats) {

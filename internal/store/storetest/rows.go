@@ -18,9 +18,15 @@ func (r *Rig) CountRequests() {
 		SELECT account_id, app_id, box, status, COUNT(*) FROM requests GROUP BY account_id, app_id, box, status`)
 }
 
-// InsertRequests writes requests of an app and their tags past the store, a millisecond apart.
+// InsertRequests writes requests of an app and their tags past the store, from BigFirst on, a millisecond apart.
 // It counts them as live and open.
 func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
+	r.T.Helper()
+	r.InsertRequestsFrom(app, BigFirst, requests)
+}
+
+// InsertRequestsFrom is InsertRequests from another time on.
+func (r *Rig) InsertRequestsFrom(app feedback.App, first time.Time, requests []feedback.Request) {
 	r.T.Helper()
 	var last int64
 	err := r.Raw.QueryRowContext(context.Background(), "SELECT last FROM account_seq WHERE account_id = $1", app.AccountID).Scan(&last)
@@ -33,7 +39,7 @@ func (r *Rig) InsertRequests(app feedback.App, requests []feedback.Request) {
 		if err != nil {
 			r.T.Fatal(err)
 		}
-		id := feedback.FirstIDAt(BigFirst.Add(time.Duration(last+int64(i)) * time.Millisecond))
+		id := feedback.FirstIDAt(first.Add(time.Duration(last+int64(i)) * time.Millisecond))
 		rows = append(rows, []any{
 			app.AccountID, id, app.ID, string(request.Box), string(request.Status), request.Title, request.Description,
 			false, string(labels), request.Votes, 0, "{}", "widget", 1, id.Time(), id.Time(),
