@@ -170,9 +170,8 @@ func (l *List) Counts(ctx context.Context) (map[Kind]int64, error) {
 	return counts, err
 }
 
-// Sweep forgets items of an account that were not tried for days, because what they were about is gone.
-func (l *List) Sweep(ctx context.Context, accountID feedback.ID) error {
-	return sweep.InChunks(ctx, l.db, "DELETE FROM set_aside WHERE account_id = $1 AND (kind, subject) IN"+
-		" (SELECT kind, subject FROM set_aside WHERE account_id = $1 AND tried_at < $2 LIMIT $3)",
-		accountID, feedback.At(l.now().Add(-forgotten)), sweep.Chunk)
+// Sweep forgets items of some accounts that were not tried for days, because what they were about is gone.
+func (l *List) Sweep(ctx context.Context, accounts []feedback.ID) error {
+	return sweep.Rows{Table: "set_aside", Key: "kind, subject", Where: "tried_at < $1"}.
+		Delete(ctx, l.db, accounts, feedback.At(l.now().Add(-forgotten)))
 }

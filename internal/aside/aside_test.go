@@ -204,7 +204,7 @@ func TestSweep(t *testing.T) {
 		r.clock.Move(48 * time.Hour)
 		r.try(tried, errBroken)
 		r.clock.Move(25 * time.Hour)
-		if err := r.Sweep(ctx, feedback.ID{1}); err != nil {
+		if err := r.Sweep(ctx, []feedback.ID{{1}}); err != nil {
 			t.Fatal(err)
 		}
 		r.want(aside.Entry, []aside.Item{other, tried}, nil)

@@ -4,11 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Queryer is a pool of connections or a transaction.
@@ -80,16 +78,21 @@ type Parameters []any
 // Add adds a value and returns its placeholder.
 func (p *Parameters) Add(v any) string {
 	*p = append(*p, v)
-	return fmt.Sprintf("$%d", len(*p))
+	return "$" + strconv.Itoa(len(*p))
 }
 
 // List adds several values and returns "$n,$m,…".
 func List[T any](p *Parameters, values []T) string {
-	marks := make([]string, len(values))
+	*p = slices.Grow(*p, len(values))
+	marks := make([]byte, 0, 5*len(values))
 	for i, v := range values {
-		marks[i] = p.Add(v)
+		*p = append(*p, v)
+		if i > 0 {
+			marks = append(marks, ',')
+		}
+		marks = strconv.AppendInt(append(marks, '$'), int64(len(*p)), 10)
 	}
-	return strings.Join(marks, ",")
+	return string(marks)
 }
 
 // Placeholders returns ($1,$2),($3,$4)… for the given numbers of rows and columns.

@@ -26,18 +26,15 @@ func (s *Sender) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	failed := sweep.Errors{}
-	for _, accountID := range accounts {
-		for state, life := range map[State]time.Duration{Asked: forgetAsked, Stopped: forgetOthers, Bounced: forgetOthers} {
-			failed.Add(s.forget(ctx, accountID, state, feedback.At(s.now().Add(-life))))
-		}
-		failed.Add(sweep.InChunks(ctx, s.db, "DELETE FROM mails WHERE account_id = $1 AND id IN"+
-			" (SELECT id FROM mails WHERE account_id = $1 AND id < $2 LIMIT $3)",
-			accountID, feedback.FirstIDAt(s.now().Add(-forgetMails)), sweep.Chunk))
-		failed.Add(sweep.InChunks(ctx, s.db, "DELETE FROM mail_days WHERE account_id = $1 AND day IN"+
-			" (SELECT day FROM mail_days WHERE account_id = $1 AND day < $2 LIMIT $3)",
-			accountID, feedback.DayOf(s.now()), sweep.Chunk))
+	var failed sweep.Errors
+	for state, life := range map[State]time.Duration{Asked: forgetAsked, Stopped: forgetOthers, Bounced: forgetOthers} {
+		before := feedback.At(s.now().Add(-life))
+		failed.Add(sweep.Rows{Table: "mail_people", Where: "state = $1 AND state_at < $2"}.Each(ctx, s.db, accounts,
+			[]any{string(state), before}, func(accountID feedback.ID) error { return s.forget(ctx, accountID, state, before) }))
 	}
+	unsent := feedback.FirstIDAt(s.now().Add(-forgetMails))
+	failed.Add(sweep.Rows{Table: "mails", Key: "id", Where: "id < $1"}.Delete(ctx, s.db, accounts, unsent))
+	failed.Add(sweep.Rows{Table: "mail_days", Key: "day", Where: "day < $1"}.Delete(ctx, s.db, accounts, feedback.DayOf(s.now())))
 	return failed.Err()
 }
 

@@ -77,11 +77,12 @@ func (r *Readers) Use(ctx context.Context, w Person) error {
 	})
 }
 
-// Sweep ends the links of an account's readers that nobody has opened.
-func (r *Readers) Sweep(ctx context.Context, accountID feedback.ID) error {
-	return sweep.InChunks(ctx, r.db, "DELETE FROM status_links WHERE account_id = $1 AND token_hash IN (SELECT token_hash FROM status_links"+
-		" WHERE account_id = $1 AND reader IS NOT NULL AND seen_at IS NULL AND created_at < $2 ORDER BY created_at LIMIT $3)",
-		accountID, feedback.At(r.now().Add(-forgetUnused)), sweep.Chunk)
+// Sweep ends the links of readers of some accounts that nobody has opened.
+func (r *Readers) Sweep(ctx context.Context, accounts []feedback.ID) error {
+	unused := sweep.Rows{
+		Table: "status_links", Key: "token_hash", Where: "reader IS NOT NULL AND seen_at IS NULL AND created_at < $1", Order: "created_at",
+	}
+	return unused.Delete(ctx, r.db, accounts, feedback.At(r.now().Add(-forgetUnused)))
 }
 
 // EndLinks ends the links to one request, and returns how many there were.

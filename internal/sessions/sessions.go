@@ -260,15 +260,34 @@ func (s *Sessions) Revoke(ctx context.Context, accountID, userID, sessionID feed
 // afterwards that it is invalid.
 const keepExpired = 7 * 24 * time.Hour
 
-// Sweep deletes the tokens of an account that expired a week ago, and sessions without tokens.
-func (s *Sessions) Sweep(ctx context.Context, accountID feedback.ID) error {
+// Sweep deletes the tokens of some accounts that expired a week ago, and the sessions that have none afterwards.
+func (s *Sessions) Sweep(ctx context.Context, accounts []feedback.ID) error {
+	expired := sweep.Rows{Table: "session_tokens", Where: "expires_at < $1"}
 	until := feedback.At(s.now().Add(-keepExpired))
-	err := sweep.InChunks(ctx, s.db, `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
-		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3)`, accountID, until, sweep.Chunk)
-	if err != nil {
-		return err
+	return expired.Each(ctx, s.db, accounts, []any{until}, func(accountID feedback.ID) error {
+		return s.deleteExpired(ctx, accountID, until)
+	})
+}
+
+// deleteExpired deletes the tokens of an account that expired before a time, each with its session if that has no other.
+func (s *Sessions) deleteExpired(ctx context.Context, accountID feedback.ID, until feedback.Time) error {
+	for n := sweep.Chunk; n == sweep.Chunk; {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			of, err := database.All(ctx, tx, database.One[feedback.ID], `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+				(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3) RETURNING session_id`,
+				accountID, until, sweep.Chunk)
+			if n = len(of); err != nil || n == 0 {
+				return err
+			}
+			p := database.Parameters{accountID}
+			list := database.List(&p, database.Padded(of))
+			_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE account_id = $1 AND id IN ("+list+")"+
+				" AND NOT EXISTS (SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = sessions.id)", p...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return sweep.InChunks(ctx, s.db, `DELETE FROM sessions WHERE account_id = $1 AND id IN
-		(SELECT id FROM sessions s WHERE s.account_id = $1 AND NOT EXISTS
-			(SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = s.id) LIMIT $2)`, accountID, sweep.Chunk)
+	return nil
 }

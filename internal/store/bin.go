@@ -15,8 +15,16 @@ import (
 // so it is the time at which the request was moved to the bin.
 const keepBinned = 30 * 24 * time.Hour
 
-// sweepBin permanently deletes the requests that have been in an account's bin for 30 days.
-func (s *Store) sweepBin(ctx context.Context, accountID feedback.ID) error {
+// sweepBin permanently deletes the requests of some accounts that have been in the bin for 30 days.
+func (s *Store) sweepBin(ctx context.Context, accounts []feedback.ID) error {
+	old := sweep.Rows{Table: "requests", Where: "COALESCE(box, box) <> 'live' AND box = 'bin' AND updated_at < $1"}
+	return old.Each(ctx, s.db, accounts, []any{feedback.At(s.now().Add(-keepBinned))}, func(accountID feedback.ID) error {
+		return s.emptyBin(ctx, accountID)
+	})
+}
+
+// emptyBin does that for one account.
+func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
 	for n := sweep.Chunk; n == sweep.Chunk; {
 		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 			n, err = s.removeBinned(ctx, tx, accountID)

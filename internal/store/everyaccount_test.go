@@ -109,3 +109,27 @@ func TestAccountsAway(t *testing.T) {
 		t.Errorf("when the account is back, it keeps %d rows", a)
 	}
 }
+
+// TestKeysOfAccountsAway: an idempotency key that expires while the machine of its account is away is cleared when the
+// machine is back.
+func TestKeysOfAccountsAway(t *testing.T) {
+	r := storetest.NewRig(t, storetest.Place{Name: "postgres", Database: storetest.Postgres(t)})
+	worker := r.NewWorker()
+	away := r.NewAccount("Away")
+	submission := store.Submission{App: r.NewApp(away), Request: feedback.NewRequest("T", ""), IdempotencyKey: "key"}
+	if _, err := r.Submit(ctx, submission); err != nil {
+		t.Fatal(err)
+	}
+	step(t, worker) // which reads the list of accounts
+	r.Clock.Move(31 * 24 * time.Hour)
+	back := takeAway(r, away, "requests")
+	if _, err := worker.Step(ctx); err == nil {
+		t.Fatal("the sweep did not notice that an account is away")
+	}
+	back()
+	r.Clock.Move(11 * time.Minute)
+	step(t, worker)
+	if n := r.Count("requests WHERE idempotency_key IS NOT NULL"); n != 0 {
+		t.Error("the key is still there")
+	}
+}

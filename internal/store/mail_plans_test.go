@@ -56,6 +56,8 @@ func (w *wanted) round(s *store.Store) error {
 	w.Exec("UPDATE mail_follows SET due_at = 1 WHERE account_id = $1 AND request_id = $2", w.Acme.ID, w.link.RequestID)
 	w.Exec("UPDATE mail_positions SET position = position - 40 WHERE account_id = $1", w.Acme.ID)
 	w.Exec("DELETE FROM mail_server")
+	w.Exec("UPDATE mail_people SET state = 'stopped', state_at = 1 WHERE account_id = $1 AND address = (SELECT address FROM mail_people"+
+		" WHERE account_id = $1 AND address <> $2 LIMIT 1)", w.Acme.ID, w.link.Address[:])
 	sender := mail.NewSender(s.Mail, server, &url.URL{Scheme: "https", Host: "a.example"}, nil)
 	if err := sender.Round(ctx); err != nil {
 		return err
@@ -126,6 +128,7 @@ func TestMailPlans(t *testing.T) {
 			{"digests that are due", "FROM mail_digests WHERE due_at + 0 <=", "mail_digests", []string{"mail_digests_any"}},
 			{"what came in", "SELECT COUNT(*) FROM (SELECT seq", "changes", []string{primary("changes")}},
 			{"what moved", "LIKE", "changes", []string{primary("changes"), "changes_triage"}},
+			{"where somebody is forgotten", "DISTINCT account_id FROM mail_people", "mail_people", []string{"mail_people_state"}},
 			{"who is forgotten", "state_at < $3", "mail_people", []string{"mail_people_state"}},
 		} {
 			check(c.name, c.part, sent, c.table, c.indexes...)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"crypto/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,33 +82,63 @@ func TestPlans(t *testing.T) {
 			{"purged requests", "SELECT id FROM requests", "requests", []string{"requests_app_status"}, purge},
 			{"their removal", "DELETE FROM requests", "requests", []string{primary("requests")}, purge},
 			{"their history", "DELETE FROM changes", "changes", []string{"changes_request"}, purge},
-			{"expired tokens", "DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_expiry", primary("session_tokens")}, sweep},
-			{"old requests in the bin", "SELECT id, app_id, status", "requests", []string{"requests_aside"}, sweep},
-			{"old idempotency keys", "UPDATE requests", "requests", []string{primary("requests")}, sweep},
 		} {
-			found := false
-			for _, s := range b.During(c.call) {
-				if strings.Contains(s.Query, c.part) && ours(b, s) {
-					b.CheckPlan(c.name, s, c.table, c.indexes...)
-					found = true
-					break
-				}
-			}
-			if !found {
-				t.Errorf("%s: no statement has %q", c.name, c.part)
-			}
+			checkPlan(b, b.During(c.call), c.name, c.part, c.table, c.indexes...)
+		}
+		expire(b)
+		swept := b.During(sweep)
+		for _, c := range []struct {
+			name, part, table string
+			indexes           []string
+		}{
+			{"who has expired tokens", "DISTINCT account_id FROM session_tokens", "session_tokens", []string{"session_tokens_expiry"}},
+			{"expired tokens", "DELETE FROM session_tokens", "session_tokens", []string{"session_tokens_expiry", primary("session_tokens")}},
+			{"their sessions", "DELETE FROM sessions", "sessions", []string{primary("sessions")}},
+			{"whether they have others", "DELETE FROM sessions", "session_tokens", []string{"session_tokens_session"}},
+			{"who has old requests in the bin", "updated_at < $1", "requests", []string{"requests_aside"}},
+			{"old requests in the bin", "SELECT id, app_id, status", "requests", []string{"requests_aside"}},
+			{"who has old idempotency keys", "AND id >= $1", "requests", []string{primary("requests")}},
+			{"old idempotency keys", "UPDATE requests", "requests", []string{primary("requests")}},
+		} {
+			checkPlan(b, swept, c.name, c.part, c.table, c.indexes...)
 		}
 	})
 }
 
+// expire lets a session of Acme, an idempotency key and a request in the bin expire.
+func expire(b *storetest.Big) {
+	b.T.Helper()
+	one := func(table, key, where string) string {
+		return " WHERE account_id = $1 AND " + key + " = (SELECT " + key + " FROM " + table + " WHERE account_id = $1 AND " + where + " LIMIT 1)"
+	}
+	b.Exec("UPDATE session_tokens SET expires_at = 1"+one("session_tokens", "hash", "expires_at > 0"), b.Acme.ID)
+	b.Exec("UPDATE requests SET updated_at = 1"+one("requests", "id", "box = 'bin'"), b.Acme.ID)
+	b.Exec("UPDATE requests SET idempotency_key = 'k' WHERE account_id = $1 AND id = (SELECT id FROM requests"+
+		" WHERE account_id = $1 AND id >= $2 ORDER BY id LIMIT 1)", b.Acme.ID, feedback.FirstIDAt(storetest.BigFirst.Add(storetest.BigTime/2)))
+}
+
+// checkPlan checks the first of some statements that is about Acme and has a part.
+func checkPlan(b *storetest.Big, sent []storetest.Statement, name, part, table string, indexes ...string) {
+	b.T.Helper()
+	for _, s := range sent {
+		if strings.Contains(s.Query, part) && ours(b, s) {
+			b.CheckPlan(name, s, table, indexes...)
+			return
+		}
+	}
+	b.T.Errorf("%s: no statement has %q", name, part)
+}
+
 // ours reports whether a statement is about the account that has many rows.
 func ours(b *storetest.Big, s storetest.Statement) bool {
-	var id feedback.ID
-	err := id.Scan(s.Args[0])
-	if given, ok := s.Args[0].(feedback.ID); ok {
-		id, err = given, nil
-	}
-	return err == nil && id == b.Acme.ID
+	return slices.ContainsFunc(s.Args, func(arg any) bool {
+		var id feedback.ID
+		err := id.Scan(arg)
+		if given, ok := arg.(feedback.ID); ok {
+			id, err = given, nil
+		}
+		return err == nil && id == b.Acme.ID
+	})
 }
 
 // primaryKeys returns the name of the index of a table's primary key, as plans show it.

@@ -182,7 +182,9 @@ func (v *visited) leave(s *store.Store) error {
 	if err := s.Visitors.SignOut(ctx, v.session); err != nil {
 		return err
 	}
-	if err := s.Visitors.Sweep(ctx, v.Acme.ID); err != nil {
+	v.Exec("UPDATE visitor_tokens SET expires_at = 1 WHERE account_id = $1 AND token_hash = (SELECT token_hash FROM visitor_tokens"+
+		" WHERE account_id = $1 AND app_id <> $2 LIMIT 1)", v.Acme.ID, v.app.ID)
+	if err := s.Visitors.Sweep(ctx, []feedback.ID{v.Acme.ID}); err != nil {
 		return err
 	}
 	if err := s.DeleteApp(ctx, v.Acme.ID, v.app.ID, by); err != nil {
@@ -261,7 +263,8 @@ func TestPortalPlans(t *testing.T) {
 			{"a slug that is left", "DELETE FROM portals", "portals", primary("portals")},
 			{"a host that is left", "DELETE FROM portal_hosts", "portal_hosts", primary("portal_hosts")},
 			{"a session that ends", "token_hash = $2", "visitor_tokens", tokens},
-			{"tokens that have expired", "token_hash IN", "visitor_tokens", append([]string{"visitor_tokens_expiry"}, tokens...)},
+			{"who has tokens that have expired", "DISTINCT account_id FROM visitor_tokens", "visitor_tokens", []string{"visitor_tokens_expiry"}},
+			{"tokens that have expired", "(token_hash) IN", "visitor_tokens", append([]string{"visitor_tokens_expiry"}, tokens...)},
 			{"the link of a deleted app", "DELETE FROM portal_links", "portal_links", primary("portal_links")},
 			{"who was blocked there", "DELETE FROM blocked_people", "blocked_people", blocked},
 			{"who was signed in there", "app_id = $2 AND token_hash IN", "visitor_tokens", append([]string{"visitor_tokens_person"}, tokens...)},

@@ -192,7 +192,7 @@ func TestStored(t *testing.T) {
 				},
 				"sweep": func(t *rapid.T) {
 					r.Clock.Move(time.Duration(rapid.Int64Range(0, int64(20*time.Hour)).Draw(t, "duration")))
-					must(t, r.Uploads.Sweep(ctx, account.ID))
+					must(t, r.Uploads.Sweep(ctx, []feedback.ID{account.ID}))
 				},
 				"": func(t *rapid.T) {
 					var sum int64

@@ -27,13 +27,14 @@ func (s *Store) Sweep(ctx context.Context) error {
 		func() error { return s.sweepFailures(ctx) },
 		func() error { return s.sweepExports(ctx) },
 		func() error { return s.sweepKeys(ctx, accounts) },
-	}
-	for _, accountID := range accounts {
-		parts = append(parts, func() error { return s.sweepTokens(ctx, accountID) }, func() error { return s.sweepBin(ctx, accountID) },
-			func() error { return s.SetAside.Sweep(ctx, accountID) }, func() error { return s.Usage.Sweep(ctx, accountID) })
-	}
-	for _, accountID := range accounts { // last, because the file storage may be slow or down
-		parts = append(parts, func() error { return s.Uploads.Sweep(ctx, accountID) })
+		func() error { return s.Team.Sweep(ctx, accounts) },
+		func() error { return s.Visitors.Sweep(ctx, accounts) },
+		func() error { return s.Readers.Sweep(ctx, accounts) },
+		func() error { return s.Sessions.Sweep(ctx, accounts) },
+		func() error { return s.sweepBin(ctx, accounts) },
+		func() error { return s.SetAside.Sweep(ctx, accounts) },
+		func() error { return s.Usage.Sweep(ctx, accounts) },
+		func() error { return s.Uploads.Sweep(ctx, accounts) }, // last, because the file storage may be slow or down
 	}
 	for _, part := range parts {
 		err := part()
@@ -52,11 +53,6 @@ func (s *Store) sweepFailures(ctx context.Context) error {
 		feedback.At(s.now()), sweep.Chunk)
 }
 
-func (s *Store) sweepTokens(ctx context.Context, accountID feedback.ID) error {
-	return errors.Join(s.Team.Sweep(ctx, accountID), s.Visitors.Sweep(ctx, accountID), s.Readers.Sweep(ctx, accountID),
-		s.Sessions.Sweep(ctx, accountID))
-}
-
 // sweepKeys clears the idempotency keys of requests that are older than 30 days. A range of
 // ids is a range of times, so it continues from the time of the last sweep, which is the
 // progress of the worker's lease.
@@ -68,17 +64,12 @@ func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
 		return err
 	}
 	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
-	var failed sweep.Errors
-	for _, accountID := range accounts {
-		err := sweep.InChunks(ctx, s.db, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
+	old := sweep.Rows{Table: "requests", Where: "id >= $1 AND id < $2 AND idempotency_key IS NOT NULL"}
+	if err := old.Each(ctx, s.db, accounts, []any{from, to}, func(accountID feedback.ID) error {
+		return sweep.InChunks(ctx, s.db, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
 			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
 			accountID, from, to, sweep.Chunk)
-		failed.Add(err)
-		if sweep.GivesUp(ctx, s.db, err) {
-			break
-		}
-	}
-	if err := failed.Err(); err != nil {
+	}); err != nil {
 		return err // the next sweep begins at the same time again
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

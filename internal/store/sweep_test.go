@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -107,12 +108,23 @@ func TestSweepsOfMany(t *testing.T) {
 		for range store.UploadChunk + 1 {
 			addUpload(r, app)
 		}
+		var open, tokens [][]any
+		for i := range store.SweepChunk + 1 {
+			id := feedback.FirstIDAt(storetest.BigFirst.Add(time.Duration(i) * time.Second))
+			open = append(open, []any{account.ID, id, *r.UserOf(account), 0})
+			tokens = append(tokens, []any{account.ID, id[:], id, "refresh", 0})
+		}
+		r.InsertRows("sessions", "account_id, id, user_id, created_at", open)
+		r.InsertRows("session_tokens", "account_id, hash, session_id, kind, expires_at", tokens)
 		r.Clock.Move(31 * 24 * time.Hour)
 		if err := r.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if requests, files := r.Count("requests"), r.Count("uploads"); requests != 0 || files != 0 || *removed != store.UploadChunk+1 {
 			t.Errorf("%d requests and %d files are left, and the bytes of %d were removed", requests, files, removed)
+		}
+		if sessions, tokens := r.Count("sessions"), r.Count("session_tokens"); sessions != 0 || tokens != 0 {
+			t.Errorf("%d sessions with %d tokens are left", sessions, tokens)
 		}
 		if wrong, err := r.Recount(ctx); err != nil || len(wrong) > 0 {
 			t.Errorf("miscounted: %v, %v", wrong, err)
@@ -210,6 +222,53 @@ func TestSweepGoesOn(t *testing.T) {
 		r.Clock.Move(10 * time.Minute)
 		if _, err := worker.Step(ctx); err != nil || r.Count("uploads") != 0 {
 			t.Errorf("%d files are left: %v", r.Count("uploads"), err)
+		}
+	})
+}
+
+// TestSweepOfManyAccounts: a sweep finds what has expired in any of many accounts, and changes nothing in the others.
+func TestSweepOfManyAccounts(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, at storetest.Place) {
+		r := storetest.NewRig(t, at)
+		const accounts = 300 // more than a statement asks about
+		var rows, use, aside [][]any
+		for i := range accounts {
+			id := feedback.FirstIDAt(storetest.BigFirst.Add(time.Duration(i) * time.Second))
+			rows = append(rows, []any{id, "Account", 0})
+			day, tried := feedback.Day(1), feedback.Time(1)
+			if i != 0 && i != 255 && i != 256 && i != accounts-1 {
+				day, tried = feedback.DayOf(r.Clock.Now()), feedback.At(r.Clock.Now())
+			}
+			use = append(use, []any{id, int64(day), 1, 1, 0, 0, 0, 0, 1})
+			aside = append(aside, []any{id, "index", "subject", 1, "error", 1, tried, tried})
+		}
+		r.InsertRows("accounts", "account_id, name, created_at", rows)
+		r.InsertRows("usage_days", "account_id, day, calls, busy_us, submissions, files, file_bytes, mails, last_at", use)
+		r.InsertRows("set_aside", "account_id, kind, subject, attempts, error, since, due_at, tried_at", aside)
+		var transactions, statements int
+		s := r.Watched(func(query string, _ []driver.NamedValue) {
+			statements++
+			if query == storetest.Begin {
+				transactions++
+			}
+		})
+		sweep := func() {
+			t.Helper()
+			transactions, statements = 0, 0
+			if err := s.Sweep(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sweep()
+		if use, aside := r.Count("usage_days"), r.Count("set_aside"); use != accounts-4 || aside != accounts-4 {
+			t.Errorf("the use of %d days and %d failures are left, want %d of each", use, aside, accounts-4)
+		}
+		expired := transactions // eight of them for what has expired
+		sweep()
+		if transactions != expired-8 || statements > accounts/2 {
+			t.Errorf("a sweep of idle accounts makes %d transactions, and one that removes from four %d; it sends %d statements",
+				transactions, expired, statements)
 		}
 	})
 }

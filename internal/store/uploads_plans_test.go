@@ -121,6 +121,7 @@ func TestUploadPlans(t *testing.T) {
 		}
 		f.Clock.Move(26 * time.Hour)
 		sent := f.During(sweep)
+		f.checkUploads("who has something to forget", "SELECT DISTINCT account_id FROM uploads", sent, "uploads_waiting")
 		f.checkUploads("what is forgotten", "SELECT id FROM uploads", sent, "uploads_waiting")
 		f.checkUploads("its removal", "DELETE FROM uploads", sent, primary, "uploads_waiting")
 	})

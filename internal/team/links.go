@@ -11,6 +11,7 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/quota"
 	"gatherkit/internal/sessions"
+	"gatherkit/internal/sweep"
 )
 
 // How long join links are valid.
@@ -214,11 +215,8 @@ func endLink(ctx context.Context, tx *sql.Tx, accountID, userID feedback.ID) err
 	return err
 }
 
-// Sweep deletes the expired join links of an account.
-func (t *Team) Sweep(ctx context.Context, accountID feedback.ID) error {
-	return t.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM join_links WHERE account_id = $1 AND expires_at < $2",
-			accountID, feedback.At(t.now()))
-		return err
-	})
+// Sweep deletes the expired join links of some accounts.
+func (t *Team) Sweep(ctx context.Context, accounts []feedback.ID) error {
+	expired := sweep.Rows{Table: "join_links", Key: "token_hash", Where: "expires_at < $1"}
+	return expired.Delete(ctx, t.db, accounts, feedback.At(t.now()))
 }

@@ -256,19 +256,26 @@ func Release(ctx context.Context, tx *sql.Tx, accountID feedback.ID, requestIDs 
 	return err
 }
 
-// Sweep deletes the files that were not attached in time or whose requests are purged. It deletes the
+// Sweep deletes the files of some accounts that were not attached in time or whose requests are purged. It deletes the
 // content before the record, so that no file is left without a record.
-func (u *Uploads) Sweep(ctx context.Context, accountID feedback.ID) error {
+func (u *Uploads) Sweep(ctx context.Context, accounts []feedback.ID) error {
 	if u.removeBytes == nil {
 		return nil
 	}
+	now := u.now()
+	old := sweep.Rows{Table: "uploads", Where: "request_id IS NULL AND id < $1 AND (id < $2 OR ready = $3)"}
+	before := []any{feedback.FirstIDAt(now.Add(-u.unsentLife - grace)), feedback.FirstIDAt(now.Add(-keepWaiting)), false}
+	return old.Each(ctx, u.db, accounts, before, func(accountID feedback.ID) error { return u.deleteOld(ctx, accountID, old.Where, before) })
+}
+
+// deleteOld deletes the files of an account that fulfil a condition.
+func (u *Uploads) deleteOld(ctx context.Context, accountID feedback.ID, where string, args []any) error {
 	var failed sweep.Errors
 	var after feedback.ID
 	for n := SweepChunk; n == SweepChunk; {
-		unsent, now := u.unsentLife+grace, u.now()
-		old, err := database.All(ctx, u.db.Reader(), database.One[feedback.ID], `SELECT id FROM uploads
-			WHERE account_id = $1 AND request_id IS NULL AND id > $6 AND id < $2 AND (id < $3 OR ready = $4) ORDER BY id LIMIT CAST($5 AS BIGINT)`,
-			accountID, feedback.FirstIDAt(now.Add(-unsent)), feedback.FirstIDAt(now.Add(-keepWaiting)), false, SweepChunk, after)
+		p := append(database.Parameters{}, args...)
+		old, err := database.All(ctx, u.db.Reader(), database.One[feedback.ID], "SELECT id FROM uploads WHERE account_id = "+p.Add(accountID)+
+			" AND "+where+" AND id > "+p.Add(after)+" ORDER BY id LIMIT CAST("+p.Add(SweepChunk)+" AS BIGINT)", p...)
 		if n = len(old); err != nil || n == 0 {
 			failed.Add(err)
 			break

@@ -264,8 +264,7 @@ func (u *Usage) Top(n int) []Top {
 	return all[:min(n, len(all))]
 }
 
-// Sweep deletes the counts of an account that are older than KeptFor days.
-func (u *Usage) Sweep(ctx context.Context, accountID feedback.ID) error {
-	return sweep.InChunks(ctx, u.db, "DELETE FROM usage_days WHERE account_id = $1 AND day IN"+
-		" (SELECT day FROM usage_days WHERE account_id = $1 AND day < $2 LIMIT $3)", accountID, feedback.DayOf(u.now())-KeptFor, sweep.Chunk)
+// Sweep deletes the counts of some accounts that are older than KeptFor days.
+func (u *Usage) Sweep(ctx context.Context, accounts []feedback.ID) error {
+	return sweep.Rows{Table: "usage_days", Key: "day", Where: "day < $1"}.Delete(ctx, u.db, accounts, feedback.DayOf(u.now())-KeptFor)
 }

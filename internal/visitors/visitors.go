@@ -219,11 +219,10 @@ func (v *Visitors) SignOut(ctx context.Context, token string) error {
 	})
 }
 
-// Sweep deletes the tokens of an account that have expired.
-func (v *Visitors) Sweep(ctx context.Context, accountID feedback.ID) error {
-	return sweep.InChunks(ctx, v.db, "DELETE FROM visitor_tokens WHERE account_id = $1 AND token_hash IN"+
-		" (SELECT token_hash FROM visitor_tokens WHERE account_id = $1 AND expires_at <= $2 LIMIT $3)",
-		accountID, feedback.At(v.now()), sweep.Chunk)
+// Sweep deletes the tokens of some accounts that have expired.
+func (v *Visitors) Sweep(ctx context.Context, accounts []feedback.ID) error {
+	expired := sweep.Rows{Table: "visitor_tokens", Key: "token_hash", Where: "expires_at <= $1"}
+	return expired.Delete(ctx, v.db, accounts, feedback.At(v.now()))
 }
 
 // Known is what is stored about somebody who takes part in portals: a session, or a block.
