@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"gatherkit/internal/aside"
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/sweep"
@@ -85,6 +86,7 @@ type Follower struct {
 	last  feedback.ID // the account with many changes that was followed last
 	queue []behind    // the accounts that are followed next
 	lag   int64       // how many entries the index had not followed when the queue was read
+	rest  changelog.Rest
 }
 
 // Follower returns a Follower that begins with the first account.
@@ -121,8 +123,12 @@ func (f *Follower) Step(ctx context.Context, chunk, lanes int) (more bool, err e
 }
 
 // read reads which accounts have changes.
-func (f *Follower) read(ctx context.Context) (err error) {
+func (f *Follower) read(ctx context.Context) error {
 	f.lag = 0
+	over, err := f.rest.Over(ctx, f.index.db.Reader(), f.index.now())
+	if err != nil || !over {
+		return err
+	}
 	f.queue, err = database.All(ctx, f.index.db.Reader(), scanBehind, selectBehind+
 		" ORDER BY q.last - "+followed+" DESC LIMIT CAST($2 AS BIGINT)", version, overview)
 	hadTurn := func(b behind) bool { return b.accountID.Compare(f.last) <= 0 }
@@ -137,6 +143,9 @@ func (f *Follower) read(ctx context.Context) (err error) {
 	})
 	for _, b := range f.queue {
 		f.lag += b.lag()
+	}
+	if err == nil && len(f.queue) == 0 {
+		f.rest.Begin(f.index.now())
 	}
 	return err
 }

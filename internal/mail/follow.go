@@ -36,6 +36,13 @@ type progress struct {
 
 // follow reads the logs of changes of some accounts, others each time, and reports whether there is more.
 func (s *Sender) follow(ctx context.Context) (more bool, err error) {
+	var failed sweep.Errors
+	failed.Add(s.followAside(ctx))
+	over, err := s.rest.Over(ctx, s.db.Reader(), s.now())
+	if err != nil || !over {
+		failed.Add(err)
+		return false, failed.Err()
+	}
 	found, err := database.All(ctx, s.db.Reader(), func(r database.Row) (p progress, err error) {
 		err = r.Scan(&p.accountID, &p.last, &p.position)
 		p.position = max(p.position, 0)
@@ -44,13 +51,14 @@ func (s *Sender) follow(ctx context.Context) (more bool, err error) {
 		LEFT JOIN mail_positions p ON p.account_id = s.account_id
 		WHERE s.account_id > $3 AND (p.position IS NULL OR p.position < s.last) ORDER BY s.account_id LIMIT CAST($2 AS BIGINT)`,
 		lookBack, followAtOnce, s.next)
-	failed := sweep.Errors{}
 	failed.Add(err)
-	failed.Add(s.followAside(ctx))
 	for _, p := range found {
 		again, err := s.followAccount(ctx, p)
 		failed.Add(err)
 		more = more || again
+	}
+	if err == nil && len(found) == 0 && s.next == (feedback.ID{}) {
+		s.rest.Begin(s.now())
 	}
 	before := s.next
 	if s.next = (feedback.ID{}); len(found) == followAtOnce {

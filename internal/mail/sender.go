@@ -11,6 +11,7 @@ import (
 
 	"github.com/wneessen/go-mail/smtp"
 
+	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/lease"
@@ -43,6 +44,7 @@ type Sender struct {
 	home   *url.URL
 	key    []byte
 	next   feedback.ID // the account after which follow continues
+	rest   changelog.Rest
 
 	news, digests, letters turns
 	asks                   asks
