@@ -58,7 +58,10 @@ func measureAccounts(ctx context.Context, o options, r rig) error {
 	if err := r.timeIndexing(ctx); err != nil {
 		return err
 	}
-	return r.timeKeepingUp(ctx, o, tenants)
+	if err := r.timeKeepingUp(ctx, o, tenants); err != nil {
+		return err
+	}
+	return r.timeBacklog(ctx, o, tenants)
 }
 
 // timeKeepingUp prints how many of the submissions in one account, and in many, the index processes meanwhile.

@@ -70,6 +70,7 @@ var measurements = []measurement{
 	{"bulk", false, measureBulk},
 	{"deletion", false, measureDeletion},
 	{"accounts", false, measureAccounts},
+	{"idle", false, measureIdle},
 }
 
 // measure starts the service on a fresh database, with an account named like the measurement.
