@@ -103,6 +103,35 @@ func (r rig) bytes(ctx context.Context) (n int64, err error) {
 	return info.Size(), nil
 }
 
+// part is a table without its indexes, or an index.
+type part struct {
+	name  string
+	bytes int64
+}
+
+// bytesOfParts returns the sizes of all tables and indexes, the largest first. On SQLite, an index of a primary key is
+// called sqlite_autoindex and the name of the table.
+func (r rig) bytesOfParts(ctx context.Context) (parts []part, err error) {
+	query := "SELECT name, SUM(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name ORDER BY 2 DESC"
+	if r.driver == "pgx" {
+		query = "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) ELSE pg_relation_size(oid) END FROM pg_class" +
+			" WHERE relkind IN ('r', 'i') AND relnamespace = CAST(current_schema() AS regnamespace) ORDER BY 2 DESC"
+	}
+	found, err := r.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close() //nolint:errcheck // Err returns all errors that matter
+	for found.Next() {
+		var p part
+		if err := found.Scan(&p.name, &p.bytes); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, found.Err()
+}
+
 // insert adds rows to a table, many with each statement.
 func insert(ctx context.Context, tx *sql.Tx, into string, numbered bool, values [][]any) error {
 	const most = 500

@@ -63,7 +63,16 @@ func (f *filler) printBytes(ctx context.Context, n int, empty int64) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n| database | bytes per request |\n| --- | --- |\n| %.0f MB | %d |\n", float64(full)/1e6, (full-empty)/int64(n))
+	parts, err := f.bytesOfParts(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n| of %.0f MB | bytes per request |\n| --- | --- |\n| all | %d |\n", float64(full)/1e6, (full-empty)/int64(n))
+	for _, p := range parts {
+		if p.bytes >= full/200 {
+			fmt.Printf("| %s | %d |\n", p.name, p.bytes/int64(n))
+		}
+	}
 	return nil
 }
 
