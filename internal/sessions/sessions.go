@@ -265,29 +265,22 @@ func (s *Sessions) Sweep(ctx context.Context, accounts []feedback.ID) error {
 	expired := sweep.Rows{Table: "session_tokens", Where: "expires_at < $1"}
 	until := feedback.At(s.now().Add(-keepExpired))
 	return expired.Each(ctx, s.db, accounts, []any{until}, func(accountID feedback.ID) error {
-		return s.deleteExpired(ctx, accountID, until)
+		return sweep.Repeat(ctx, s.db, func(ctx context.Context, tx *sql.Tx) (int, error) { return deleteExpired(ctx, tx, accountID, until) })
 	})
 }
 
-// deleteExpired deletes the tokens of an account that expired before a time, each with its session if that has no other.
-func (s *Sessions) deleteExpired(ctx context.Context, accountID feedback.ID, until feedback.Time) error {
-	for n := sweep.Chunk; n == sweep.Chunk; {
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			of, err := database.All(ctx, tx, database.One[feedback.ID], `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
-				(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3) RETURNING session_id`,
-				accountID, until, sweep.Chunk)
-			if n = len(of); err != nil || n == 0 {
-				return err
-			}
-			p := database.Parameters{accountID}
-			list := database.List(&p, database.Padded(of))
-			_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE account_id = $1 AND id IN ("+list+")"+
-				" AND NOT EXISTS (SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = sessions.id)", p...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+// deleteExpired deletes a chunk of an account's tokens that expired before a time, each with its session if that has no
+// other, and returns how many these are.
+func deleteExpired(ctx context.Context, tx *sql.Tx, accountID feedback.ID, until feedback.Time) (int, error) {
+	of, err := database.All(ctx, tx, database.One[feedback.ID], `DELETE FROM session_tokens WHERE account_id = $1 AND hash IN
+		(SELECT hash FROM session_tokens WHERE account_id = $1 AND expires_at < $2 LIMIT $3) RETURNING session_id`,
+		accountID, until, sweep.Chunk)
+	if err != nil || len(of) == 0 {
+		return 0, err
 	}
-	return nil
+	p := database.Parameters{accountID}
+	list := database.List(&p, database.Padded(of))
+	_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE account_id = $1 AND id IN ("+list+")"+
+		" AND NOT EXISTS (SELECT 1 FROM session_tokens t WHERE t.account_id = $1 AND t.session_id = sessions.id)", p...)
+	return len(of), err
 }

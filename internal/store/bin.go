@@ -19,22 +19,8 @@ const keepBinned = 30 * 24 * time.Hour
 func (s *Store) sweepBin(ctx context.Context, accounts []feedback.ID) error {
 	old := sweep.Rows{Table: "requests", Where: "COALESCE(box, box) <> 'live' AND box = 'bin' AND updated_at < $1"}
 	return old.Each(ctx, s.db, accounts, []any{feedback.At(s.now().Add(-keepBinned))}, func(accountID feedback.ID) error {
-		return s.emptyBin(ctx, accountID)
+		return sweep.Repeat(ctx, s.db, func(ctx context.Context, tx *sql.Tx) (int, error) { return s.removeBinned(ctx, tx, accountID) })
 	})
-}
-
-// emptyBin does that for one account.
-func (s *Store) emptyBin(ctx context.Context, accountID feedback.ID) error {
-	for n := sweep.Chunk; n == sweep.Chunk; {
-		err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = s.removeBinned(ctx, tx, accountID)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // removeBinned deletes a chunk of these requests and their history, and updates the counters

@@ -64,12 +64,9 @@ func (s *Store) sweepKeys(ctx context.Context, accounts []feedback.ID) error {
 		return err
 	}
 	from, to := feedback.FirstIDAt(progress.Std()), feedback.FirstIDAt(until)
-	old := sweep.Rows{Table: "requests", Where: "id >= $1 AND id < $2 AND idempotency_key IS NOT NULL"}
-	if err := old.Each(ctx, s.db, accounts, []any{from, to}, func(accountID feedback.ID) error {
-		return sweep.InChunks(ctx, s.db, `UPDATE requests SET idempotency_key = NULL, fingerprint = NULL WHERE account_id = $1 AND id IN
-			(SELECT id FROM requests WHERE account_id = $1 AND id >= $2 AND id < $3 AND idempotency_key IS NOT NULL LIMIT $4)`,
-			accountID, from, to, sweep.Chunk)
-	}); err != nil {
+	old := sweep.Rows{Table: "requests", Key: "id", Where: "id >= $1 AND id < $2 AND idempotency_key IS NOT NULL"}
+	const forget = "UPDATE requests SET idempotency_key = NULL, fingerprint = NULL"
+	if err := old.Change(ctx, s.db, accounts, forget, from, to); err != nil {
 		return err // the next sweep begins at the same time again
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -19,14 +19,20 @@ type Rows struct {
 // Delete deletes the rows of some accounts. args are the parameters of the condition. A failure in one account does not
 // keep it from the others.
 func (r Rows) Delete(ctx context.Context, db *database.DB, accounts []feedback.ID, args ...any) error {
+	return r.Change(ctx, db, accounts, "DELETE FROM "+r.Table, args...)
+}
+
+// Change runs a statement, which is given without its condition, for the rows instead of deleting them. Afterwards, they
+// must not fulfil Where.
+func (r Rows) Change(ctx context.Context, db *database.DB, accounts []feedback.ID, statement string, args ...any) error {
 	return r.Each(ctx, db, accounts, args, func(accountID feedback.ID) error {
 		p := append(database.Parameters{}, args...)
-		expired := " FROM " + r.Table + " WHERE account_id = " + p.Add(accountID)
-		some := "SELECT " + r.Key + expired + " AND " + r.Where
+		where := " WHERE account_id = " + p.Add(accountID) + " AND "
+		some := "SELECT " + r.Key + " FROM " + r.Table + where + r.Where
 		if r.Order != "" {
 			some += " ORDER BY " + r.Order
 		}
-		return InChunks(ctx, db, "DELETE"+expired+" AND ("+r.Key+") IN ("+some+" LIMIT "+p.Add(Chunk)+")", p...)
+		return InChunks(ctx, db, statement+where+"("+r.Key+") IN ("+some+" LIMIT "+p.Add(Chunk)+")", p...)
 	})
 }
 

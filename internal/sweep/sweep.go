@@ -19,9 +19,17 @@ const Chunk = 1000
 // InChunks runs a statement that changes up to Chunk rows until it changes fewer. Each run is a
 // transaction of its own.
 func InChunks(ctx context.Context, db *database.DB, statement string, args ...any) error {
-	for n := int64(Chunk); n == Chunk; {
+	return Repeat(ctx, db, func(ctx context.Context, tx *sql.Tx) (int, error) {
+		n, err := database.Changed(ctx, tx, statement, args...)
+		return int(n), err
+	})
+}
+
+// Repeat calls do, each time in a transaction of its own, until it changes fewer than Chunk rows.
+func Repeat(ctx context.Context, db *database.DB, do func(context.Context, *sql.Tx) (changed int, err error)) error {
+	for n := Chunk; n == Chunk; {
 		err := db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			n, err = database.Changed(ctx, tx, statement, args...)
+			n, err = do(ctx, tx)
 			return err
 		})
 		if err != nil {
