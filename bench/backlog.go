@@ -11,11 +11,7 @@ import (
 // timeBacklog prints how long it takes until searches find a request in other accounts while the index has many changes of
 // one account to process, without and with callers that submit meanwhile.
 func (r rig) timeBacklog(ctx context.Context, o options, tenants []tenant) error {
-	_, app, err := r.addApp(ctx)
-	if err != nil {
-		return err
-	}
-	f, err := newFiller(ctx, r, newSpeech(), app, app)
+	f, err := r.fillerOfOneApp(ctx)
 	if err != nil {
 		return err
 	}

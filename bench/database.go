@@ -111,25 +111,33 @@ type part struct {
 
 // bytesOfParts returns the sizes of all tables and indexes, the largest first. On SQLite, an index of a primary key is
 // called sqlite_autoindex and the name of the table.
-func (r rig) bytesOfParts(ctx context.Context) (parts []part, err error) {
-	query := "SELECT name, SUM(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name ORDER BY 2 DESC"
+func (r rig) bytesOfParts(ctx context.Context) ([]part, error) {
+	sizes := "SELECT name, SUM(pgsize) FROM dbstat WHERE aggregate = TRUE GROUP BY name ORDER BY 2 DESC"
 	if r.driver == "pgx" {
-		query = "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) ELSE pg_relation_size(oid) END FROM pg_class" +
+		sizes = "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) ELSE pg_relation_size(oid) END FROM pg_class" +
 			" WHERE relkind IN ('r', 'i') AND relnamespace = CAST(current_schema() AS regnamespace) ORDER BY 2 DESC"
 	}
-	found, err := r.db.QueryContext(ctx, query)
+	return all(ctx, r.db, func(found *sql.Rows) (p part, err error) {
+		err = found.Scan(&p.name, &p.bytes)
+		return p, err
+	}, sizes)
+}
+
+// all returns what scan returns for each row of a query.
+func all[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows) (T, error), query string) (list []T, err error) {
+	found, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close() //nolint:errcheck // Err returns all errors that matter
 	for found.Next() {
-		var p part
-		if err := found.Scan(&p.name, &p.bytes); err != nil {
+		one, err := scan(found)
+		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, p)
+		list = append(list, one)
 	}
-	return parts, found.Err()
+	return list, found.Err()
 }
 
 // insert adds rows to a table, many with each statement.

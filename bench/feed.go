@@ -11,11 +11,7 @@ import (
 // measureFeed measures pages of the feed of changes, each in turn with a page of as many requests, and
 // submissions beside callers that wait for changes. The log has an entry for each of o.size requests.
 func measureFeed(ctx context.Context, o options, r rig) error {
-	_, app, err := r.addApp(ctx)
-	if err != nil {
-		return err
-	}
-	f, err := newFiller(ctx, r, newSpeech(), app, app)
+	f, err := r.fillerOfOneApp(ctx)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,15 @@ func newFiller(ctx context.Context, r rig, s *speech, first, second string) (*fi
 	return f, nil
 }
 
+// fillerOfOneApp adds an app, and returns a filler for it alone.
+func (r rig) fillerOfOneApp(ctx context.Context) (*filler, error) {
+	_, app, err := r.addApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newFiller(ctx, r, newSpeech(), app, app)
+}
+
 // id returns an id that could have been generated at a time.
 func (f *filler) id(at time.Time) feedback.ID {
 	id := feedback.FirstIDAt(at)

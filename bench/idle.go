@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"strconv"
@@ -59,36 +60,38 @@ func (r rig) work(ctx context.Context, during time.Duration) (all, database floa
 	if err != nil {
 		return 0, 0, err
 	}
-	const perSecond = 100 // on Linux
-	service, server := float64(after.service-before.service), float64(after.database-before.database)
-	all = (service + server) / perSecond / during.Seconds()
-	return all, server / perSecond / during.Seconds(), nil
+	for pid, n := range after { // what a connection took that has ended is not known
+		seconds := float64(n-before[pid]) / 100 // on Linux
+		if all += seconds / during.Seconds(); pid != r.cmd.Process.Pid {
+			database += seconds / during.Seconds()
+		}
+	}
+	return all, database, nil
 }
 
-// ticks is the processor time that processes have taken, in hundredths of a second.
-type ticks struct{ service, database int }
-
-func (r rig) ticks(ctx context.Context) (t ticks, err error) {
-	if t.service, err = processTicks(r.cmd.Process.Pid); err != nil || r.driver != "pgx" {
-		return t, err
-	}
-	found, err := r.db.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-	if err != nil {
-		return t, err
-	}
-	defer found.Close() //nolint:errcheck // Err returns all errors that matter
-	for found.Next() {
-		var pid int
-		if err := found.Scan(&pid); err != nil {
-			return t, err
+// ticks returns the processor time, in hundredths of a second, that the service has taken, and each process of
+// PostgreSQL.
+func (r rig) ticks(ctx context.Context) (map[int]int, error) {
+	pids := []int{r.cmd.Process.Pid}
+	if r.driver == "pgx" {
+		servers, err := all(ctx, r.db, func(found *sql.Rows) (pid int, err error) {
+			err = found.Scan(&pid)
+			return pid, err
+		}, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+		if err != nil {
+			return nil, err
 		}
+		pids = append(pids, servers...)
+	}
+	ticks := make(map[int]int, len(pids))
+	for _, pid := range pids {
 		n, err := processTicks(pid)
 		if err != nil {
-			return t, err
+			return nil, err
 		}
-		t.database += n
+		ticks[pid] = n
 	}
-	return t, found.Err()
+	return ticks, nil
 }
 
 // processTicks reads the user and system time of a process: see proc_pid_stat(5).

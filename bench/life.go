@@ -76,11 +76,7 @@ func (r rig) vote(ctx context.Context, o options, key string, callers, requests 
 
 // measureBulk measures submissions before and while many requests get another status.
 func measureBulk(ctx context.Context, o options, r rig) error {
-	_, app, err := r.addApp(ctx)
-	if err != nil {
-		return err
-	}
-	f, err := newFiller(ctx, r, newSpeech(), app, app)
+	f, err := r.fillerOfOneApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,7 +95,7 @@ func measureBulk(ctx context.Context, o options, r rig) error {
 		var answered atomic.Bool
 		bulk := make(chan figures, 1)
 		go func() {
-			calls := r.changeAll(ctx, app, status, from, f.at, o.changed)
+			calls := r.changeAll(ctx, f.apps[0].String(), status, from, f.at, o.changed)
 			answered.Store(true)
 			bulk <- calls
 		}()
