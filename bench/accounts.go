@@ -10,14 +10,19 @@ import (
 	"strings"
 	"time"
 
+	"gatherkit/internal/feedback"
 	"gatherkit/internal/sessions"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/team"
 )
 
-// tenant is an account with an app and an owner who is logged in.
-type tenant struct{ key, token string }
+// tenant is an account with an app, an owner who is logged in, and a few requests.
+type tenant struct {
+	owner      sessions.Credentials
+	key, token string
+	requests   []feedback.ID
+}
 
 // measureAccounts compares submissions and lists in one account with those in many. As in a large
 // installation, few accounts are busy: the calls for each follow Zipf's law.
@@ -54,6 +59,9 @@ func measureAccounts(ctx context.Context, o options, r rig) error {
 		s, l := median(submits[i]), median(lists[i])
 		fmt.Printf("| %d | %.0f | %s | %s | %.0f | %s | %s | %d | %.0f %% |\n", n, s.rate, ms(s.p50), ms(s.p99), l.rate, ms(l.p50), ms(l.p99),
 			s.failures+l.failures, 100*busiest[i])
+	}
+	if err := r.timeCalls(ctx, o, tenants); err != nil {
+		return err
 	}
 	if err := r.timeIndexing(ctx); err != nil {
 		return err
@@ -131,7 +139,18 @@ func share(counts []tally) float64 {
 }
 
 // addTenants adds accounts past the service, which would take a second for 60 log-ins.
-func (r rig) addTenants(ctx context.Context, n int) (tenants []tenant, err error) {
+func (r rig) addTenants(ctx context.Context, n int) ([]tenant, error) {
+	tenants := make([]tenant, n)
+	failures := make([]error, n)
+	err := r.inStore(ctx, func(s *store.Store) error {
+		storetest.Crowd(n, func(i int) { tenants[i], failures[i] = addTenant(ctx, s, i) })
+		return errors.Join(failures...)
+	})
+	return tenants, err
+}
+
+// inStore runs fn with a store beside the service.
+func (r rig) inStore(ctx context.Context, fn func(*store.Store) error) (err error) {
 	o := store.Options{Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)}
 	if r.driver == "pgx" {
 		o.Database = r.dsn
@@ -140,13 +159,10 @@ func (r rig) addTenants(ctx context.Context, n int) (tenants []tenant, err error
 	}
 	s, err := store.Open(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	tenants = make([]tenant, n)
-	failures := make([]error, n)
-	storetest.Crowd(n, func(i int) { tenants[i], failures[i] = addTenant(ctx, s, i) })
-	return tenants, errors.Join(failures...)
+	return fn(s)
 }
 
 func addTenant(ctx context.Context, s *store.Store, i int) (t tenant, err error) {
@@ -157,7 +173,22 @@ func addTenant(ctx context.Context, s *store.Store, i int) (t tenant, err error)
 		return t, err
 	}
 	account := created[0]
-	who := sessions.Credentials{AccountID: account.ID, UserID: account.Owner.ID, PasswordHash: owner.PasswordHash}
-	_, tokens, err := s.Sessions.Open(ctx, who, nil, "")
-	return tenant{account.App.APIKey, tokens.Access}, err
+	t.key = account.App.APIKey
+	t.owner = sessions.Credentials{AccountID: account.ID, UserID: account.Owner.ID, PasswordHash: owner.PasswordHash}
+	_, tokens, err := s.Sessions.Open(ctx, t.owner, nil, "")
+	if t.token = tokens.Access; err != nil {
+		return t, err
+	}
+	requests := 1
+	if i == 0 { // the account whose calls are compared with those of many
+		requests = sessions.Max
+	}
+	for range requests {
+		r, err := s.Submit(ctx, store.Submission{App: account.App, Request: feedback.NewRequest("Dark mode", "")})
+		if err != nil {
+			return t, err
+		}
+		t.requests = append(t.requests, r.ID)
+	}
+	return t, nil
 }

@@ -67,9 +67,9 @@ type DB struct {
 	distributed bool
 	// writes joins transactions on SQLite, which has one writer; nil on PostgreSQL.
 	writes *batch.Batcher[struct{}, write, error]
-	// writers are the accounts that write, and turnTime is how long others wait for one of them, on SQLite.
-	writers  writers
-	turnTime time.Duration
+	// writers are the accounts that write on SQLite.
+	writers             writers
+	turnTime, groupTime time.Duration // see write.go
 	// parts has one place, for WritePart, on SQLite.
 	parts *fair.Pool[[16]byte]
 
@@ -110,7 +110,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		if db.reader, err = db.openSQLite(true); err != nil {
 			return nil, errors.Join(err, db.writer.Close())
 		}
-		db.parts, db.writers.of, db.turnTime = fair.New[[16]byte](1, 1), map[[16]byte]int{}, turnTime
+		db.parts, db.writers.of = fair.New[[16]byte](1, 1), map[[16]byte]int{}
+		db.turnTime, db.groupTime = turnTime, groupTime
 		db.writes = batch.New(db.writeGroup, batch.Options{MaxGroup: maxGroup, MaxQueue: maxQueue, Parallel: 1, Timeout: groupTimeout})
 	}
 	if err := db.migrate(ctx, o); err != nil {

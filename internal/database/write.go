@@ -27,9 +27,11 @@ const (
 	maxQueue = 2048
 	// maxTries is how often a transaction that lost a race is run.
 	maxTries = 8
-	// turnTime is how long a transaction of several accounts goes on with further writes of an account. Afterwards, an
-	// account that has written much does not let others wait for it.
-	turnTime = time.Millisecond
+	// turnTime is how long an account may write in a transaction of several accounts, and groupTime how long all may.
+	// Afterwards, the transaction ends before an account's next write, so that one which writes much does not let others
+	// wait. Each has its first write in any case.
+	turnTime  = time.Millisecond
+	groupTime = 4 * time.Millisecond
 	// checkpointAt is how many pages of SQLite's log wait before they are moved to its file.
 	checkpointAt = 1000
 )
@@ -183,13 +185,15 @@ func (db *DB) writeGroup(ctx context.Context, _ struct{}, ws []write) ([]error, 
 		member = alone
 	}
 	var failed []error
-	wrote := map[[16]byte]bool{}
+	took := map[[16]byte]time.Duration{}
 	for _, w := range ws {
-		if wrote[w.by] && time.Since(began) >= db.turnTime && db.writers.several() {
+		own, again := took[w.by]
+		if again && (own >= db.turnTime || time.Since(began) >= db.groupTime) && db.writers.several() {
 			break
 		}
-		wrote[w.by] = true
+		start := time.Now()
 		one, err := member(ctx, tx, w.fn)
+		took[w.by] = own + time.Since(start)
 		if err != nil {
 			_ = tx.Rollback()
 			return nil, db.broke(err, false)

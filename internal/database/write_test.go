@@ -126,15 +126,18 @@ func TestBrokenDisk(t *testing.T) {
 // work in the background. An account that is alone writes all that it has in one.
 func TestTurns(t *testing.T) {
 	for name, c := range map[string]struct {
+		turn, group   time.Duration
 		waiting, want string // an account's letter for each write, - for nobody's; want has a space between transactions
 	}{
-		"several":    {"AAAABA-B", "AB- AB"},
-		"alone":      {"AAAA", "AAAA"},
-		"background": {"A-A--", "A-A--"},
+		"turn":       {0, time.Hour, "AAAABA-B", "AB- AB"},
+		"group":      {time.Hour, 0, "AAAABA-B", "AB- AB"},
+		"time left":  {time.Hour, time.Hour, "AAAABA-B", "AB-ABAAA"},
+		"alone":      {0, 0, "AAAA", "AAAA"},
+		"background": {0, 0, "A-A--", "A-A--"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := openForTest(t)
-			db.turnTime = 0
+			db.turnTime, db.groupTime = c.turn, c.group
 			before := func(context.Context, *sql.Tx) error { return nil }
 			if err := db.Write(fair.By(t.Context(), [16]byte{'B'}), before); err != nil { // it does not wait any more
 				t.Fatal(err)
