@@ -11,12 +11,11 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestIndexOfUpgradedDatabase opens a database of the version before the index, in which the
-// migration has only created its tables. The processes build the index while clients submit,
-// change and remove requests, and one process after the other is killed. A list by a word is
+// TestIndexIsRebuilt opens a database whose index is empty, as it is after an account was restored. The processes build the
+// index while clients submit, change and remove requests, and one process after the other is killed. A list by a word is
 // either complete or says that its total is not exact. In the end, the index is equal to the
 // requests.
-func TestIndexOfUpgradedDatabase(t *testing.T) {
+func TestIndexIsRebuilt(t *testing.T) {
 	storetest.Proof(t)
 	parallel(t)
 	storetest.EachInTurn(t, func(t *testing.T, place storetest.Place) {
@@ -25,7 +24,7 @@ func TestIndexOfUpgradedDatabase(t *testing.T) {
 		if place.Database != "" {
 			replicas = 2
 		}
-		u := &upgraded{Rig: storetest.Rig{T: t, At: place, Raw: place.Raw(t)}, t: t}
+		u := &rebuilt{Rig: storetest.Rig{T: t, At: place, Raw: place.Raw(t)}, t: t}
 		for range replicas {
 			u.replicas = append(u.replicas, program.Start(t, program.At(place)...))
 			u.clients = append(u.clients, program.NewClient(t, u.replicas[len(u.replicas)-1]))
@@ -66,8 +65,8 @@ func TestIndexOfUpgradedDatabase(t *testing.T) {
 	})
 }
 
-// upgraded is a database whose index is built.
-type upgraded struct {
+// rebuilt is a database whose index is built.
+type rebuilt struct {
 	storetest.Rig
 	t           *testing.T
 	replicas    []*program.Process
@@ -79,8 +78,8 @@ type upgraded struct {
 	asked, exact int
 }
 
-// forgetIndex stops the processes and makes the index what the migration makes of it.
-func (u *upgraded) forgetIndex() {
+// forgetIndex stops the processes and empties the index.
+func (u *rebuilt) forgetIndex() {
 	u.t.Helper()
 	for _, p := range u.replicas {
 		p.Stop(u.t)
@@ -95,7 +94,7 @@ func (u *upgraded) forgetIndex() {
 }
 
 // awaitIndexed waits until the index has at least n more requests, or has followed to the end.
-func (u *upgraded) awaitIndexed(n int) {
+func (u *rebuilt) awaitIndexed(n int) {
 	u.t.Helper()
 	before := u.Count("index_documents")
 	program.Eventually(u.t, "the index follows", func() bool { return u.Count("index_documents") >= before+n || behind(&u.Rig) == 0 })
@@ -103,7 +102,7 @@ func (u *upgraded) awaitIndexed(n int) {
 
 // compare lists the requests of the quiet app by a word at each process. A list with an exact
 // total has all of them, and any other list has some of them.
-func (u *upgraded) compare() {
+func (u *rebuilt) compare() {
 	u.t.Helper()
 	for _, c := range u.clients {
 		got := c.Want(u.t, "ok", "requests-list", u.token, program.Params{"app_id": u.quiet.ID, "query": "dark", "limit": 200})
@@ -131,7 +130,7 @@ func (u *upgraded) compare() {
 
 // change lets clients change the requests of the busy app, and delete apps with requests,
 // until the returned function is called. It returns the number of changes.
-func (u *upgraded) change(rng *rand.Rand) (stop func() int) {
+func (u *rebuilt) change(rng *rand.Rand) (stop func() int) {
 	var ids []string
 	for id := range u.clients[0].ListApp(u.t, u.token, u.busy.ID) {
 		ids = append(ids, id)
@@ -166,7 +165,7 @@ func (u *upgraded) change(rng *rand.Rand) (stop func() int) {
 
 // changeOne makes a random change and reports whether it succeeded. A process that was killed
 // does not answer, and a request may not be in the box that the change needs.
-func (u *upgraded) changeOne(c program.Client, rng *rand.Rand, id string, ids []string) bool {
+func (u *rebuilt) changeOne(c program.Client, rng *rand.Rand, id string, ids []string) bool {
 	operation, in := "requests-update", program.Params{"id": id}
 	switch rng.IntN(8) {
 	case 0:

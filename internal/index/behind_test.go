@@ -11,8 +11,8 @@ import (
 	"gatherkit/internal/store/storetest"
 )
 
-// TestScoresWhileBehind: scores do not depend on how far the index has followed the log. The
-// words of requests that it has in an earlier version do not count twice.
+// TestScoresWhileBehind: scores do not depend on how far the index has followed the log. The words of requests that it has
+// as they were before a change do not count twice.
 func TestScoresWhileBehind(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		r := storetest.NewRig(t, at)

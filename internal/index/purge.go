@@ -23,8 +23,6 @@ func PurgeApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) (bo
 		{"index_ids", "part, account_id"},
 		{"index_blocks", "block, account_id"},
 		{"index_words", "word, account_id"},
-		{"request_words", "word, id"},
-		{"word_counts", "word, account_id"},
 	} {
 		of := " FROM " + part.table + " WHERE account_id = $1 AND app_id = $2"
 		// Up to a row, as the databases find a range sooner than so many rows.
@@ -47,12 +45,8 @@ func PurgeApp(ctx context.Context, tx *sql.Tx, accountID, appID feedback.ID) (bo
 
 // Forget removes the documents of requests of an app whose index PurgeApp has removed.
 func Forget(ctx context.Context, tx *sql.Tx, accountID feedback.ID, ids []feedback.ID) error {
-	for _, table := range []string{"index_documents", "indexed_requests"} {
-		p := database.Parameters{accountID}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+
-			" WHERE account_id = $1 AND request_id IN ("+database.List(&p, database.Padded(ids))+")", p...); err != nil {
-			return err
-		}
-	}
-	return nil
+	p := database.Parameters{accountID}
+	_, err := tx.ExecContext(ctx, "DELETE FROM index_documents WHERE account_id = $1 AND request_id IN ("+
+		database.List(&p, database.Padded(ids))+")", p...)
+	return err
 }

@@ -110,9 +110,6 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 	if err := lock(ctx, tx, accountID); err != nil {
 		return err
 	}
-	if err := removePrevious(ctx, tx, accountID, ids); err != nil {
-		return err
-	}
 	if err := reindex(ctx, tx, []idsOf{{accountID, ids}}, make([]map[feedback.ID]*document, 1)); err != nil {
 		return err
 	}

@@ -35,9 +35,7 @@ index_documents account_id beside accounts
 index_followed account_id beside accounts
 index_ids account_id beside accounts
 index_postings account_id beside accounts
-index_progress account_id beside accounts
 index_words account_id beside accounts
-indexed_requests account_id beside accounts
 join_links account_id beside accounts
 login_failures subject
 logins email
@@ -58,7 +56,6 @@ reply_templates account_id beside accounts
 request_counts account_id beside accounts
 request_links account_id beside accounts
 request_tags account_id beside accounts
-request_words account_id beside accounts
 requests account_id beside accounts
 session_tokens account_id beside accounts
 sessions account_id beside accounts
@@ -74,7 +71,6 @@ votes account_id beside accounts
 webhook_attempts account_id beside accounts
 webhook_retries account_id beside accounts
 webhooks account_id beside accounts
-word_counts account_id beside accounts
 `
 
 func statementsOf(tables string) (statements []string) {

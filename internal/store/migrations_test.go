@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMigrationsArePinned: a migration that databases may have been through does not change.
-// A new one gets its line in migrations.sha256, which "sha256sum *.sql" prints.
+// TestMigrationsArePinned: no migration changes by accident. A database that has been through it would not get the change.
+// What is changed or new gets its line in migrations.sha256, which "sha256sum *.sql" prints.
 func TestMigrationsArePinned(t *testing.T) {
 	pinned, err := os.ReadFile("migrations/migrations.sha256")
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
-	"gatherkit/internal/search"
 	"gatherkit/internal/store"
 	"gatherkit/internal/store/storetest"
 	"gatherkit/internal/team"
@@ -232,26 +231,6 @@ func hearsBack(r *storetest.Rig, who readers.Person, requestID feedback.ID) {
 	}
 }
 
-// indexPreviously writes requests into the index of the version before.
-func indexPreviously(r *storetest.Rig, account feedback.Account, requests map[feedback.ID]feedback.App) {
-	r.T.Helper()
-	for id, app := range requests {
-		request, err := r.Request(ctx, account.ID, id)
-		if err != nil {
-			r.T.Fatal(err)
-		}
-		words := search.Words(request.Title, request.Description)
-		for _, word := range append(words, "") {
-			r.Exec("INSERT INTO word_counts (account_id, app_id, word, n) VALUES ($1, $2, $3, 1)", account.ID, app.ID, word)
-		}
-		for _, word := range words {
-			r.Exec("INSERT INTO request_words (account_id, app_id, word, id) VALUES ($1, $2, $3, $4)", account.ID, app.ID, word, id)
-		}
-		r.Exec("INSERT INTO indexed_requests (account_id, request_id, app_id, words) VALUES ($1, $2, $3, $4)",
-			account.ID, id, app.ID, strings.Join(words, " "))
-	}
-}
-
 // TestPurgesLeaveNothing: of a deleted app, and of a request that was in the bin for 30
 // days, no table keeps a row and no row keeps a word; what the log says of the account
 // stays. A table that is added later must get rows in confided.
@@ -270,7 +249,6 @@ func TestPurgesLeaveNothing(t *testing.T) {
 		binned, secondFile := confided(r, kept)
 		stays := r.Fill(kept, 3)
 		r.IndexAll()
-		indexPreviously(r, account, map[feedback.ID]feedback.App{inApp: dropped, binned: kept})
 
 		before := holding(r, inApp.String(), dropped.ID.String())
 		r.Drop(dropped)
@@ -353,7 +331,6 @@ func beside(r *storetest.Rig, a feedback.Account) {
 		"usage_days (account_id, day, calls, busy_us, submissions, files, file_bytes, mails, last_at)" +
 			" VALUES ($1, 1, 1, 1, 1, 1, 1, 1, 1)",
 		"quotas (account_id, name, most) VALUES ($1, 'files', 1000000)",
-		"index_progress (account_id, seq) VALUES ($1, 1)",
 		"set_aside (account_id, kind, subject, attempts, since, tried_at, due_at, error) VALUES ($1, 'follow', 'S', 1, 1, 1, 1, 'E')",
 	} {
 		used := args
@@ -378,7 +355,6 @@ func TestDeleteAccount(t *testing.T) {
 			r.Fill(app, 2100)
 			gone := r.NewApp(a)
 			r.Drop(gone)
-			indexPreviously(r, a, map[feedback.ID]feedback.App{id: app})
 			beside(r, a)
 			if a.ID == account.ID {
 				files[file] = true

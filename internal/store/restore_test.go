@@ -109,7 +109,6 @@ var notRestored = slices.Concat(
 	[]string{"exports", "join_links", "session_tokens", "sessions", "visitor_tokens"},
 	// The index follows the log of changes from its beginning.
 	[]string{"index_blocks", "index_documents", "index_followed", "index_ids", "index_postings", "index_words"},
-	[]string{"index_progress", "indexed_requests", "request_words", "word_counts"},
 	// A process may still count calls of the account that was deleted.
 	[]string{"usage_days"},
 	// What was waiting has been done.

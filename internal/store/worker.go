@@ -23,9 +23,8 @@ import (
 // loops, and a lease for each loop lets only one process work at a time. Progress is in the
 // database, so another process can continue from there.
 const (
-	workerLease = "worker"
-	// indexLease is not that of the version before, which follows an index of its own.
-	indexLease = "finding"
+	workerLease, indexLease = "worker", "index"
+
 	sweepEvery = 10 * time.Minute
 	// pruneEvery is shorter, because a webhook can log a thousand attempts a second.
 	pruneEvery = time.Minute

@@ -96,7 +96,7 @@ func newService(t *testing.T, at storetest.Place, clock *storetest.Clock) *servi
 func (s *service) clear(t *rapid.T) {
 	tables := []string{
 		"changes", "account_seq", "request_counts", "request_tags", "votes", "comments", "mentions", "request_links", "requests",
-		"request_words", "word_counts", "indexed_requests", "index_progress", "index_followed", "index_documents", "index_blocks",
+		"index_followed", "index_documents", "index_blocks",
 		"index_ids", "index_postings", "index_words", "exports", "app_secrets", "api_keys", "purges", "apps", "session_tokens", "sessions",
 		"logins", "users", "accounts", "login_failures", "setup_tokens", "installation", "leases", "uploads", "join_links", "departures",
 		"views", "default_views", "reply_templates",

@@ -1,6 +1,6 @@
--- PostgreSQL plans a prepared statement once, for an average account. Among thousands of small
--- accounts it then reads all rows of a large one to find a few of them. With this setting it
--- plans for the largest account. Citus does not support the setting on tables that it distributes.
+-- PostgreSQL plans a prepared statement once, for an average account. Among thousands of small accounts it then reads all
+-- rows of a large one to find a few of them. With this setting it plans for the largest account. Citus does not support the
+-- setting on tables that it distributes.
 {postgres}DO $$ DECLARE t text; BEGIN
 {postgres}  FOREACH t IN ARRAY '{requests,request_tags,votes,comments,changes,uploads}'::text[]
 {postgres}    || '{index_documents,index_ids,index_blocks,index_postings,index_words}'::text[]
