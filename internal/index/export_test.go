@@ -7,6 +7,9 @@ import "gatherkit/internal/feedback"
 // Version is version.
 const Version = version
 
+// Pack is pack.
+func Pack(terms []string) ([]byte, error) { return pack(terms) }
+
 // HoldSearches takes all places for searches of similar requests, and returns what gives
 // them back.
 func (x *Index) HoldSearches(appID feedback.ID) (release func()) {

@@ -62,7 +62,7 @@ type field struct {
 
 // version is the version of fields and of the other terms. An index that was made with a lower one is
 // brought up to date from the beginning of the log, and totals are not exact until then.
-const version = 6
+const version = 1
 
 // fields begin with those whose values match the fewest requests, as far as their kind can tell.
 // Raise version when you add one.

@@ -91,9 +91,8 @@ func TestFindingPlans(t *testing.T) {
 					other.ID, account.ID)
 			}
 		}
-		for _, table := range []string{"index_followed (account_id, seq)", "account_seq (account_id, last)"} {
-			r.Exec("INSERT INTO " + table + " SELECT id, 0 FROM apps WHERE api_key = 'gk'")
-		}
+		r.Exec("INSERT INTO account_seq (account_id, last) SELECT id, 0 FROM apps WHERE api_key = 'gk'")
+		r.Exec("INSERT INTO index_followed (account_id, seq, version) SELECT id, 0, 1 FROM apps WHERE api_key = 'gk'")
 		r.Exec("INSERT INTO index_blocks (account_id, app_id, block, n, lowest, highest, disorder)" +
 			" SELECT id, id, 0, 1, id, id, 0 FROM apps WHERE api_key = 'gk'")
 		r.Analyze()

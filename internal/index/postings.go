@@ -246,9 +246,13 @@ func saveDocuments(ctx context.Context, tx *sql.Tx, of []idsOf, changed [][]*doc
 		for _, d := range documents {
 			if len(d.terms) == 0 {
 				gone = append(gone, d.id)
-			} else {
-				saved = append(saved, []any{of[i].accountID, d.id, d.appID, d.ordinal, strings.Join(withoutBeginnings(d.terms), separator)})
+				continue
 			}
+			packed, err := pack(withoutBeginnings(d.terms))
+			if err != nil {
+				return err
+			}
+			saved = append(saved, []any{of[i].accountID, d.id, d.appID, d.ordinal, packed})
 		}
 		if len(gone) > 0 {
 			if err := Forget(ctx, tx, of[i].accountID, gone); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -110,10 +109,7 @@ func (x *Index) Remove(ctx context.Context, tx *sql.Tx, accountID feedback.ID, i
 	if err := lock(ctx, tx, accountID); err != nil {
 		return err
 	}
-	if err := reindex(ctx, tx, []idsOf{{accountID, ids}}, make([]map[feedback.ID]*document, 1)); err != nil {
-		return err
-	}
-	return Forget(ctx, tx, accountID, ids)
+	return reindex(ctx, tx, []idsOf{{accountID, ids}}, make([]map[feedback.ID]*document, 1))
 }
 
 // lock keeps other transactions from changing an account's index until this one ends.
@@ -137,9 +133,12 @@ func readIndexed(ctx context.Context, q database.Queryer, of []idsOf, terms bool
 			err := r.Scan(&d.id, &d.appID, &d.ordinal)
 			return d.id, d, err
 		}
-		var stored string
-		err := r.Scan(&d.id, &d.appID, &d.ordinal, &stored)
-		d.terms = withBeginnings(strings.Split(stored, separator))
+		var packed []byte
+		if err := r.Scan(&d.id, &d.appID, &d.ordinal, &packed); err != nil {
+			return d.id, nil, err
+		}
+		stored, err := Unpack(packed)
+		d.terms = withBeginnings(stored)
 		return d.id, d, err
 	})
 }

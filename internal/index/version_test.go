@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
+	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/search"
@@ -49,7 +51,7 @@ func TestVersions(t *testing.T) {
 
 		r.Exec("UPDATE index_followed SET version = version - 1")
 		r.Exec("DELETE FROM index_postings WHERE term LIKE '!assignee%'")
-		r.Exec("UPDATE index_documents SET terms = REPLACE(terms, '!assignee ', '!owner ')")
+		renameField(r, "!assignee ", "!owner ")
 		if got := total(); got.Exact || got.N >= 2_100 {
 			t.Errorf("without the field: %+v", got)
 		}
@@ -81,6 +83,33 @@ func TestVersions(t *testing.T) {
 	})
 }
 
+// renameField renames a field in all documents.
+func renameField(r *storetest.Rig, from, to string) {
+	r.T.Helper()
+	type document struct {
+		id     feedback.ID
+		packed []byte
+	}
+	documents, err := database.All(ctx, r.Raw, func(row database.Row) (d document, err error) {
+		err = row.Scan(&d.id, &d.packed)
+		return d, err
+	}, "SELECT request_id, terms FROM index_documents")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for _, d := range documents {
+		terms, err := index.Unpack(d.packed)
+		for i, term := range terms {
+			terms[i] = strings.Replace(term, from, to, 1)
+		}
+		packed, failed := index.Pack(terms)
+		if err := errors.Join(err, failed); err != nil {
+			r.T.Fatal(err)
+		}
+		r.Exec("UPDATE index_documents SET terms = $1 WHERE request_id = $2", packed, d.id)
+	}
+}
+
 // TestOvertaken: a process that reads the log while one of a newer version begins to index the
 // account again does not write what it has read.
 func TestOvertaken(t *testing.T) {
@@ -109,7 +138,7 @@ func TestOvertaken(t *testing.T) {
 
 // TestVersionOfWords: an index that was made with other words is brought up to date.
 func TestVersionOfWords(t *testing.T) {
-	const of, want = 6, "f071bdf25b94c81a"
+	const of, want = 1, "f071bdf25b94c81a"
 	sum := sha256.New()
 	for r := range rune(unicode.MaxRune + 1) {
 		if utf8.ValidRune(r) {

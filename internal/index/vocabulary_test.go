@@ -43,7 +43,7 @@ func TestVocabularyStaysFresh(t *testing.T) {
 	account := r.NewAccount("Acme")
 	app := r.NewApp(account)
 	r.Exec("INSERT INTO index_words (account_id, app_id, word, blocks) VALUES ($1, $2, 'dark', $3)", account.ID, app.ID, []byte{0, 0})
-	r.Exec("INSERT INTO index_followed (account_id, seq) VALUES ($1, 0)", account.ID)
+	r.Exec("INSERT INTO index_followed (account_id, seq, version) VALUES ($1, 0, $2)", account.ID, index.Version)
 	reads, takes := 0, time.Duration(0)
 	s := r.Watched(func(query string, args []driver.NamedValue) {
 		if strings.HasPrefix(query, "SELECT word FROM index_words") && args[2].Value == "" { // not the second range of words

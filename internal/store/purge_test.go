@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/index"
 	"gatherkit/internal/mail"
 	"gatherkit/internal/readers"
 	"gatherkit/internal/store"
@@ -77,6 +78,13 @@ func allRows(r *storetest.Rig, table string, columns []string) []map[string]stri
 				row[columns[i]] = string(v)
 				if len(v) == len(feedback.ID{}) {
 					row[columns[i]] = feedback.ID(v).String()
+				}
+				if table == "index_documents" && columns[i] == "terms" {
+					terms, err := index.Unpack(v)
+					if err != nil {
+						r.T.Fatal(err)
+					}
+					row[columns[i]] = strings.Join(terms, "\n")
 				}
 			default:
 				row[columns[i]] = fmt.Sprint(v)

@@ -117,10 +117,9 @@ func (m *machine) checkIndex() {
 	}
 	slices.Sort(want)
 	got := m.both("the index", func(s *service) string {
-		lines := s.lines(m.t, "SELECT request_id, terms FROM index_documents")
-		for i, line := range lines {
-			id, terms, _ := strings.Cut(line, " ")
-			lines[i] = indexed(id, slices.DeleteFunc(strings.Split(terms, "\x1f"), func(term string) bool { return term[0] == '!' }))
+		var lines []string
+		for _, d := range (&storetest.Rig{Raw: s.db}).Documents(m.t) {
+			lines = append(lines, indexed(s.mask(d.Request.String()), slices.DeleteFunc(d.Terms, func(term string) bool { return term[0] == '!' })))
 		}
 		slices.Sort(lines)
 		return strings.Join(lines, "\n")

@@ -299,7 +299,7 @@ CREATE TABLE request_tags (
   request_id {id} NOT NULL,
   label      TEXT{bytewise} NOT NULL,
   PRIMARY KEY (account_id, tag, request_id)
-){strict};
+){keyed};
 
 CREATE INDEX request_tags_request ON request_tags (account_id, request_id);
 
@@ -429,7 +429,7 @@ CREATE INDEX changes_triage ON changes (account_id, seq, kind) WHERE kind IN ('r
 CREATE TABLE index_followed (
   account_id {id} NOT NULL,
   seq        {int} NOT NULL,
-  version    {int} NOT NULL DEFAULT 1,
+  version    {int} NOT NULL,
   PRIMARY KEY (account_id)
 ){counters};
 
@@ -439,7 +439,7 @@ CREATE TABLE index_documents (
   request_id {id} NOT NULL,
   app_id     {id} NOT NULL,
   ordinal    {int} NOT NULL,
-  terms      TEXT{bytewise} NOT NULL,
+  terms      {bytes} NOT NULL,
   PRIMARY KEY (account_id, request_id)
 ){keyed};
 

@@ -42,6 +42,11 @@ func (r *Rig) CheckIndex(t fataler) {
 		}
 		documents = append(documents, app+" "+id+" "+strings.Join(stored, "\x1f"))
 	}
+	var saved []string
+	for _, d := range r.Documents(t) {
+		saved = append(saved, d.App.String()+" "+d.Request.String()+" "+strings.Join(d.Terms, "\x1f"))
+	}
+	slices.Sort(saved)
 	slices.Sort(postings)
 	slices.Sort(documents)
 	var got []string
@@ -61,13 +66,35 @@ func (r *Rig) CheckIndex(t fataler) {
 		want, got []string
 	}{
 		{"index_postings", postings, got},
-		{"index_documents", documents, r.lines(t, "SELECT app_id, request_id, terms FROM index_documents")},
+		{"index_documents", documents, saved},
 		{"index_words", words, r.wordBlocks(t)},
 	} {
 		if diff := cmp.Diff(c.want, c.got, copied); diff != "" && len(c.want)+len(c.got) > 0 {
 			t.Fatalf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
+}
+
+// Document is what the index has stored of a request, to remove it.
+type Document struct {
+	App, Request feedback.ID
+	Terms        []string
+}
+
+// Documents returns the requests of all accounts in the index. A restored account may have the ids of another one.
+func (r *Rig) Documents(t fataler) (documents []Document) {
+	r.each(t, "SELECT app_id, request_id, terms FROM index_documents", func(rows *sql.Rows) error {
+		var d Document
+		var packed []byte
+		if err := rows.Scan(&d.App, &d.Request, &packed); err != nil {
+			return err
+		}
+		var err error
+		d.Terms, err = index.Unpack(packed)
+		documents = append(documents, d)
+		return err
+	})
+	return documents
 }
 
 // terms returns the terms under which a request is to be indexed.
