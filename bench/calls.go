@@ -82,15 +82,11 @@ func (r rig) addChains(ctx context.Context, choices []*mathrand.Zipf, each int, 
 
 // refresh refreshes the session of a chain whose turn it is.
 func (r rig) refresh(ctx context.Context, c chain) error {
-	var tokens struct {
-		RefreshToken string `json:"refresh_token"`
-	}
 	token := <-c
-	err := r.call(ctx, "auth-refresh", fmt.Sprintf(`{"refresh_token":%q}`, token), &tokens)
+	next, err := r.exchange(ctx, token)
 	if err != nil {
-		c <- token
-		return err
+		next = token
 	}
-	c <- tokens.RefreshToken
-	return nil
+	c <- next
+	return err
 }

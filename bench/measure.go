@@ -154,11 +154,7 @@ func measureOthers(ctx context.Context, o options, r rig) error {
 			return err
 		}},
 		{"auth-refresh", func(ctx context.Context, _ int) error {
-			var tokens struct {
-				RefreshToken string `json:"refresh_token"`
-			}
-			err := r.call(ctx, "auth-refresh", fmt.Sprintf(`{"refresh_token":%q}`, refresh), &tokens)
-			refresh = tokens.RefreshToken
+			refresh, err = r.exchange(ctx, refresh)
 			return err
 		}},
 		{"apps-get", func(ctx context.Context, _ int) error {

@@ -145,6 +145,15 @@ func (s *service) logIn(ctx context.Context) error {
 	return err
 }
 
+// exchange exchanges a refresh token for the next one.
+func (s *service) exchange(ctx context.Context, token string) (next string, err error) {
+	var tokens struct {
+		RefreshToken string `json:"refresh_token"`
+	}
+	err = s.call(ctx, "auth-refresh", fmt.Sprintf(`{"refresh_token":%q}`, token), &tokens)
+	return tokens.RefreshToken, err
+}
+
 // addApp creates an app and returns its key and id.
 func (s *service) addApp(ctx context.Context) (key, id string, err error) {
 	var created struct {

@@ -4,14 +4,12 @@ import (
 	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
-	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
 	"gatherkit/internal/index"
 	"gatherkit/internal/search"
@@ -86,27 +84,15 @@ func TestVersions(t *testing.T) {
 // renameField renames a field in all documents.
 func renameField(r *storetest.Rig, from, to string) {
 	r.T.Helper()
-	type document struct {
-		id     feedback.ID
-		packed []byte
-	}
-	documents, err := database.All(ctx, r.Raw, func(row database.Row) (d document, err error) {
-		err = row.Scan(&d.id, &d.packed)
-		return d, err
-	}, "SELECT request_id, terms FROM index_documents")
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	for _, d := range documents {
-		terms, err := index.Unpack(d.packed)
-		for i, term := range terms {
-			terms[i] = strings.Replace(term, from, to, 1)
+	for _, d := range r.Documents(r.T) {
+		for i, term := range d.Terms {
+			d.Terms[i] = strings.Replace(term, from, to, 1)
 		}
-		packed, failed := index.Pack(terms)
-		if err := errors.Join(err, failed); err != nil {
+		packed, err := index.Pack(d.Terms)
+		if err != nil {
 			r.T.Fatal(err)
 		}
-		r.Exec("UPDATE index_documents SET terms = $1 WHERE request_id = $2", packed, d.id)
+		r.Exec("UPDATE index_documents SET terms = $1 WHERE request_id = $2", packed, d.Request)
 	}
 }
 

@@ -191,9 +191,9 @@ func (m *machine) openFile(link string) {
 // that the links of these do not work.
 func (m *machine) releaseOfApps() {
 	left := m.both("apps that have requests", func(s *service) string {
-		lines := s.lines(m.t, "SELECT app_id, '' FROM requests GROUP BY app_id")
-		slices.Sort(lines)
-		return strings.Join(lines, "")
+		ids := s.ids(m.t, "SELECT app_id FROM requests GROUP BY app_id")
+		slices.Sort(ids)
+		return strings.Join(ids, " ")
 	})
 	for _, a := range m.apps {
 		a.purged = a.deleted && !strings.Contains(left, a.id)
