@@ -147,9 +147,6 @@ func primaryKeys(at storetest.Place) func(table string) string {
 		if at.Name == "postgres" {
 			return table + "_pkey"
 		}
-		if table == "request_tags" { // whose rows are in the order of the key
-			return "PRIMARY KEY"
-		}
 		return "INDEX sqlite_autoindex_" + table + "_1"
 	}
 }

@@ -62,7 +62,7 @@ func (s *Store) Tags(ctx context.Context, accountID feedback.ID, after string, l
 
 // countTags is Tags without the index. It reads each tag of each request.
 func (s *Store) countTags(ctx context.Context, accountID feedback.ID, after string, limit int) ([]feedback.Tag, int64, error) {
-	// CROSS JOIN has SQLite begin with the tags. COALESCE has it find their requests by id: for an
+	// CROSS JOIN makes SQLite begin with the tags. COALESCE makes it find their requests by id: for an
 	// index that has live requests only, it would read all of these for each tag.
 	const live = ` FROM request_tags t CROSS JOIN requests r CROSS JOIN apps a WHERE t.account_id = $1
 		AND r.account_id = $1 AND r.id = t.request_id AND COALESCE(r.box, '') = 'live'

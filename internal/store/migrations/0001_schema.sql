@@ -298,10 +298,8 @@ CREATE TABLE request_tags (
   tag        TEXT{bytewise} NOT NULL,
   request_id {id} NOT NULL,
   label      TEXT{bytewise} NOT NULL,
-  PRIMARY KEY (account_id, tag, request_id)
+  PRIMARY KEY (account_id, request_id, tag)
 ){keyed};
-
-CREATE INDEX request_tags_request ON request_tags (account_id, request_id);
 
 -- One row for each person who wants a request. person is feedback.Person's key, and why what the person wrote, on one line.
 -- The submitter's row is made when somebody else's is, or when the request is merged.
