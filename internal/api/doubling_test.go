@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gatherkit/internal/feedback"
+	"gatherkit/internal/sessions"
 	"gatherkit/internal/store/storetest"
 )
 
@@ -80,24 +81,35 @@ func newSized(t *testing.T, at storetest.Place, size int) *sized {
 	t.Helper()
 	s := emptySized(t, at, size)
 	s.backend = backendTime(at)
+	s.begin(size)
+	s.rig.Analyze()
+	return s
+}
+
+// begin fills the account, with n requests.
+func (s *sized) begin(n int) {
+	s.t.Helper()
 	s.switchOnPortal()
 	s.allowFiles(true)
 	s.owner = s.id(s.user("owner"))
-	s.addRequests(size, func(i int) []string { return []string{fmt.Sprint("area ", i%40), fmt.Sprint("kind ", i%7)} })
+	s.addRequests(n, func(i int) []string { return []string{fmt.Sprint("area ", i%40), fmt.Sprint("kind ", i%7)} })
 	s.fill()
-	s.rig.Analyze()
 	s.rig.IndexAll()
-	return s
 }
 
 func emptySized(t *testing.T, at storetest.Place, size int) *sized {
 	t.Helper()
-	s := &sized{service: newService(t, at, func(o *Options) { o.SubmitRate = 0 }), rig: storetest.NewRig(t, at), size: size}
-	var err error
-	if s.app, err = s.store.AppByKey(context.Background(), s.names["key"]); err != nil {
-		t.Fatal(err)
+	return newService(t, at, func(o *Options) { o.SubmitRate = 0 }).sized(storetest.NewRig(t, at), size)
+}
+
+// sized returns the service without rows.
+func (s *service) sized(rig *storetest.Rig, size int) *sized {
+	s.t.Helper()
+	app, err := s.store.AppByKey(context.Background(), s.names["key"])
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return s
+	return &sized{service: s, rig: rig, app: app, size: size}
 }
 
 // addRequests adds n requests with titles of three words and these tags.
@@ -143,19 +155,27 @@ func (s *sized) fill() {
 	s.t.Helper()
 	account, app, owner, now := s.app.AccountID, s.app.ID, s.owner, s.clock.Now().UnixMilli()
 	request := s.id(s.asked("With mentions"))
-	s.rig.Exec("UPDATE requests SET reader = (SELECT reader FROM requests WHERE account_id = $1 AND id = $2) WHERE account_id = $1",
-		account, request)
+	s.rig.Exec("UPDATE requests SET reader = (SELECT reader FROM requests WHERE account_id = $1 AND id = $2)"+
+		" WHERE account_id = $1 AND id < $3", account, request, nth(s.size))
 	s.rows("users", "account_id, id, email, name, role, password_hash, created_at", func(i int) []any {
 		return []any{account, nth(i), fmt.Sprint("u", i, "@example.com"), "U", "viewer", cheapHash, now}
 	})
 	const appsOf = 8 // as there are at most quota.MaxApps
-	var apps [][]any
+	var apps, counts [][]any
 	for i := range s.size / appsOf {
 		apps = append(apps, []any{account, nth(i), "App", fmt.Sprint("gk_", i), "{}", 1, now, now})
+		for _, status := range feedback.Statuses() {
+			counts = append(counts, []any{account, nth(i), string(feedback.Live), string(status), 0})
+		}
 	}
 	s.rig.InsertRows("apps", "account_id, id, name, api_key, settings, version, created_at, updated_at", apps)
+	s.rig.InsertRows("request_counts", "account_id, app_id, box, status, n", counts)
 	s.rows("sessions", "account_id, id, user_id, created_at, used_at", func(i int) []any {
-		return []any{account, nth(i), owner, now, now}
+		user := owner
+		if i >= sessions.Max {
+			user = nth(i)
+		}
+		return []any{account, nth(i), user, now, now}
 	})
 	s.rows("access_tokens", "account_id, id, user_id, hash, name, scope, created_at, expires_at", func(i int) []any {
 		return []any{account, nth(i), owner, fmt.Appendf(nil, "%32d", i), "CI", "viewer", now, now + 1e9}
@@ -276,7 +296,7 @@ func (s *sized) fresh(body string) string {
 // invite returns the token of an invitation of somebody new.
 func (s *sized) invite() string {
 	s.t.Helper()
-	invited := s.must("users-invite", "owner", s.fresh(`{"email":"new@example.com","name":"N","role":"viewer"}`))
+	invited := s.must("users-invite", "owner", s.fresh(`{"email":"new@{domain}","name":"N","role":"viewer"}`))
 	_, token, _ := strings.Cut(invited["link"].(string), "#")
 	return token
 }

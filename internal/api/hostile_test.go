@@ -223,7 +223,7 @@ func TestPanic(t *testing.T) {
 func TestDatabaseGone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, at storetest.Place) {
 		clock := storetest.NewClock()
-		s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{}}
+		s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: newNames()}
 		s.api = newAPI(t, s.store, clock)
 		s.addUser("Acme", "owner", feedback.RoleOwner)
 		s.names["key"] = s.must("apps-create", "owner", `{"name":"A"}`)["app"].(map[string]any)["api_key"].(string)

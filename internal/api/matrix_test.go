@@ -19,11 +19,11 @@ import (
 // samples are valid parameters for each operation. Every operation must be in it, because the
 // tests below use it.
 var samples = map[string]string{
-	"setup-create-owner":      `{"token":"{setup}","account_name":"A","name":"A","email":"new@example.com","password":"long enough"}`,
+	"setup-create-owner":      `{"token":"{setup}","account_name":"A","name":"A","email":"new@{domain}","password":"long enough"}`,
 	"setup-status":            `{}`,
 	"sessions-list":           `{}`,
 	"sessions-revoke":         `{"id":"{session}"}`,
-	"auth-login":              `{"email":"owner@example.com","password":"correct horse battery staple"}`,
+	"auth-login":              `{"email":"owner@{domain}","password":"correct horse battery staple"}`,
 	"auth-refresh":            `{"refresh_token":"{owner_refresh}"}`,
 	"auth-logout":             `{}`,
 	"auth-me":                 `{}`,
@@ -90,7 +90,7 @@ var samples = map[string]string{
 	"account-usage":           `{"days":1}`,
 	"mail-status":             `{}`,
 	"mail-suppress":           `{"email":"ada@example.com"}`,
-	"users-invite":            `{"email":"grace@example.com","name":"Grace","role":"member"}`,
+	"users-invite":            `{"email":"grace@{domain}","name":"Grace","role":"member"}`,
 	"users-recover":           `{"id":"{user}"}`,
 	"users-update":            `{"id":"{user}","name":"Grace"}`,
 	"users-remove":            `{"id":"{user}"}`,

@@ -38,6 +38,7 @@ type service struct {
 	clock *storetest.Clock
 	// names are the values that scripts refer to by name. {owner}, {admin}, {member} and
 	// {viewer} are access tokens, and {stranger} is that of the owner of the second account.
+	// {home} is the name of the first account, and {domain} is that of its users' addresses.
 	// {receiver} is the address of an endpoint that accepts everything.
 	// {owner_refresh} is a refresh token; {app} and {key} are the id and the key of the app.
 	names map[string]string
@@ -89,7 +90,8 @@ func newAPI(t testing.TB, s *store.Store, clock *storetest.Clock, change ...func
 func newFreshService(t testing.TB, at storetest.Place) *service {
 	t.Helper()
 	clock := storetest.NewClock()
-	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: map[string]string{"setup": feedback.NewSetupToken(rand.Reader)}}
+	s := &service{t: t, clock: clock, store: at.Open(t, clock.Now), names: newNames()}
+	s.names["setup"] = feedback.NewSetupToken(rand.Reader)
 	s.api = newAPI(t, s.store, clock)
 	if err := s.store.Team.AddSetupToken(context.Background(), s.names["setup"]); err != nil {
 		t.Fatal(err)
@@ -105,7 +107,7 @@ func newEmptyService(t testing.TB, at storetest.Place, clock *storetest.Clock, f
 		t.Fatal(err)
 	}
 	opened := at.Open(t, clock.Now, func(o *store.Options) { o.RemoveFile = files.Remove })
-	s := &service{t: t, clock: clock, store: opened, names: map[string]string{}}
+	s := &service{t: t, clock: clock, store: opened, names: newNames()}
 	s.api = newAPI(t, s.store, clock, append([]func(*Options){func(o *Options) { o.Files = files }}, change...)...)
 	return s
 }
@@ -113,15 +115,24 @@ func newEmptyService(t testing.TB, at storetest.Place, clock *storetest.Clock, f
 func newService(t testing.TB, at storetest.Place, change ...func(*Options)) *service {
 	t.Helper()
 	s := newEmptyService(t, at, storetest.NewClock(), t.TempDir(), change...)
+	s.populate()
+	return s
+}
+
+// newNames are the names of a service without accounts.
+func newNames() map[string]string { return map[string]string{"home": "Acme", "domain": "example.com"} }
+
+// populate adds the first account, which is called {home}, with its users and an app, and the second account.
+func (s *service) populate() {
+	s.t.Helper()
 	for _, role := range []feedback.Role{feedback.RoleOwner, feedback.RoleAdmin, feedback.RoleMember, feedback.RoleViewer} {
-		s.addUser("Acme", string(role), role)
+		s.addUser(s.names["home"], string(role), role)
 	}
 	s.addUser("Globex", "stranger", feedback.RoleOwner)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "Thanks.") }))
-	t.Cleanup(receiver.Close)
+	s.t.Cleanup(receiver.Close)
 	s.names["receiver"] = receiver.URL + "/gatherkit"
 	s.addApp()
-	return s
 }
 
 // addApp creates an app of the owner and names it {app}, and its key {key}.
@@ -135,7 +146,7 @@ func (s *service) addApp() {
 func (s *service) addUser(account, name string, role feedback.Role) {
 	s.t.Helper()
 	ctx := context.Background()
-	email := name + "@example.com"
+	email := name + "@" + s.names["domain"]
 	a, _, err := storetest.AddUser(s.store, account, team.NewUser{
 		Email: email, Name: strings.ToUpper(name[:1]) + name[1:], Role: role, PasswordHash: cheapHash,
 	})
@@ -152,7 +163,7 @@ func (s *service) addUser(account, name string, role feedback.Role) {
 	}
 	s.names[name] = tokens.Access
 	s.names[name+"_refresh"] = tokens.Refresh
-	if account == "Acme" {
+	if account == s.names["home"] {
 		s.names["account"] = a.ID.String()
 	}
 }

@@ -62,7 +62,7 @@ func (s *service) renew(who string) {
 // logIn logs in a user whose session has ended.
 func (s *service) logIn(who string) {
 	s.t.Helper()
-	tokens := s.must("auth-login", "", fmt.Sprintf(`{"email":%q,"password":%q}`, who+"@example.com", testPassword))
+	tokens := s.must("auth-login", "", fmt.Sprintf(`{"email":%q,"password":%q}`, who+"@"+s.names["domain"], testPassword))
 	s.names[who], s.names[who+"_refresh"] = tokens["access_token"].(string), tokens["refresh_token"].(string)
 }
 

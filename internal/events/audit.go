@@ -41,12 +41,15 @@ func (e *Events) audit(
 		accountID).Scan(&total); err != nil {
 		return nil, 0, err
 	}
+	// These are subqueries, because PostgreSQL might read all apps and requests of the account for joins.
+	const (
+		app     = " FROM apps a WHERE a.account_id = $1 AND a.id = c.app_id)"
+		request = " FROM requests r WHERE r.account_id = $1 AND r.id = c.request_id AND (SELECT a.deleted_at" + app + " IS NULL)"
+	)
 	entries, err := database.All(ctx, e.db.Reader(), scanAuditEntry,
-		"SELECT "+changelog.Columns+`, a.name, r.id, r.title, r.box
+		"SELECT "+changelog.Columns+", (SELECT a.name"+app+", c.request_id, (SELECT r.title"+request+", (SELECT r.box"+request+`
 		FROM (SELECT c.seq FROM changes c WHERE c.account_id = $1 AND `+string(part)+` AND c.seq < $2
 			ORDER BY c.seq DESC LIMIT CAST($3 AS BIGINT)) page JOIN changes c ON c.account_id = $1 AND c.seq = page.seq
-		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
-		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id AND a.deleted_at IS NULL
 		ORDER BY c.seq DESC`, accountID, cmp.Or(before, math.MaxInt64), limit)
 	return entries, total, err
 }

@@ -166,9 +166,9 @@ func (e *Events) chunk(ctx context.Context, accountID feedback.ID, after, last i
 		}
 		return one, err
 	}, "SELECT "+changelog.Columns+`, c.app_id, c.request_id, COALESCE(LENGTH(c.before), 0) + COALESCE(LENGTH(c.after), 0),
-			r.title, r.status, r.votes, r.merged_into_id, r.box, a.deleted_at IS NULL
+			r.title, r.status, r.votes, r.merged_into_id, r.box,
+			(SELECT a.deleted_at FROM apps a WHERE a.account_id = $1 AND a.id = c.app_id) IS NULL
 		FROM changes c
-		LEFT JOIN apps a ON a.account_id = c.account_id AND a.id = c.app_id
 		LEFT JOIN requests r ON r.account_id = c.account_id AND r.id = c.request_id
 		WHERE c.account_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT CAST($4 AS BIGINT)`, accountID, after, last, readAtOnce)
 }

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"strings"
 
 	"gatherkit/internal/database"
 	"gatherkit/internal/feedback"
@@ -103,19 +102,19 @@ type appTally struct {
 // tally reads the counters. It includes deleted apps until the last of their rows is gone.
 func tally(ctx context.Context, q database.Queryer, accountID feedback.ID, f Filter) ([]appTally, error) {
 	p := database.Parameters{accountID, string(f.Box)}
-	var b strings.Builder
-	b.WriteString("SELECT a.id, a.deleted_at IS NOT NULL, CAST(COALESCE(SUM(CASE WHEN c.box = $2")
+	var matching, one string
 	if len(f.Statuses) > 0 {
-		b.WriteString(" AND c.status IN (" + database.List(&p, f.Statuses) + ")")
+		matching = " AND c.status IN (" + database.List(&p, f.Statuses) + ")"
 	}
-	b.WriteString(` THEN c.n END), 0) AS BIGINT), CAST(COALESCE(SUM(c.n), 0) AS BIGINT) FROM apps a
-		LEFT JOIN request_counts c ON c.account_id = a.account_id AND c.app_id = a.id WHERE a.account_id = $1`)
 	if f.AppID != nil {
-		b.WriteString(" AND a.id = " + p.Add(*f.AppID))
+		one = " AND a.id = " + p.Add(*f.AppID)
 	}
-	b.WriteString(" GROUP BY a.id, a.deleted_at ORDER BY a.id")
+	// These are subqueries, because PostgreSQL might compare the counters of all apps with each app for a join.
+	const sum = "CAST(COALESCE((SELECT SUM(c.n) FROM request_counts c WHERE c.account_id = $1 AND c.app_id = a.id"
+	query := "SELECT a.id, a.deleted_at IS NOT NULL, " + sum + " AND c.box = $2" + matching + "), 0) AS BIGINT), " +
+		sum + "), 0) AS BIGINT) FROM apps a WHERE a.account_id = $1" + one + " ORDER BY a.id"
 	return database.All(ctx, q, func(r database.Row) (t appTally, err error) {
 		err = r.Scan(&t.id, &t.deleted, &t.n, &t.all)
 		return t, err
-	}, b.String(), p...)
+	}, query, p...)
 }

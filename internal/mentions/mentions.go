@@ -23,10 +23,11 @@ func New(db *database.DB, now func() time.Time) *Mentions { return &Mentions{db,
 // shown selects the mentions m of the user $2 in the account $1 that the user can open: not those in
 // requests in the bin, or of deleted apps. A process of a version without mentions may have deleted a
 // comment and left its mentions. These are subqueries, as PostgreSQL might read all comments and all
-// requests for joins.
+// requests for joins. It expects that few rows have an equal number, and most rows another one: then it
+// reads a page in its order, and not all mentions.
 const shown = ` FROM mentions m WHERE m.account_id = $1 AND m.user_id = $2
-	AND 1 = (SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = m.request_id AND c.id = m.comment_id)
-	AND 1 = (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.id = m.request_id AND r.box <> 'bin'
+	AND 0 <> (SELECT COUNT(*) FROM comments c WHERE c.account_id = $1 AND c.request_id = m.request_id AND c.id = m.comment_id)
+	AND 0 <> (SELECT COUNT(*) FROM requests r WHERE r.account_id = $1 AND r.id = m.request_id AND r.box <> 'bin'
 		AND 1 = (SELECT COUNT(*) FROM apps a WHERE a.account_id = $1 AND a.id = r.app_id AND a.deleted_at IS NULL))`
 
 const unread = " AND m.read_at IS NULL"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"gatherkit/internal/changelog"
 	"gatherkit/internal/database"
@@ -147,18 +146,16 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		if err != nil {
 			return nil, 0, err
 		}
-		// The page is among the next people of each request that counts. The key of a person begins with a letter, so
-		// it is less than '~'. CROSS JOIN keeps SQLite from walking over the votes for all requests, which an index has in
-		// the order of the people. IS NULL instead of NOT EXISTS keeps PostgreSQL from reading all votes of the account into
-		// a hash table.
-		voters, err := database.All(ctx, s.db.Reader(), scanVoter,
-			"SELECT v.request_id, v."+strings.ReplaceAll(voteColumns, ", ", ", v.")+` FROM `+countingHere+` c CROSS JOIN votes v
-			WHERE v.account_id = $1 AND v.request_id = c.id AND v.person > $3 AND v.person <= COALESCE(
+		// The page is among the next people of each request that counts, and so are all votes of these people: whoever is
+		// beyond the next people of one of the requests is beyond the page. The key of a person begins with a letter, so
+		// it is less than '~'. An index has the votes for all requests in the order of the people: CROSS JOIN keeps SQLite
+		// from walking over it, and the comparison of pairs PostgreSQL.
+		voters, err := database.All(ctx, s.db.Reader(), scanVoter, "SELECT request_id, "+voteColumns+` FROM (
+			SELECT v.*, ROW_NUMBER() OVER (PARTITION BY v.person ORDER BY v.request_id) AS nth FROM `+countingHere+` c CROSS JOIN votes v
+			WHERE v.account_id = $1 AND (v.request_id, v.person) > (c.id, $3) AND (v.request_id, v.person) <= (c.id, COALESCE(
 				(SELECT n.person FROM votes n WHERE n.account_id = $1 AND n.request_id = c.id AND n.person > $3
-					ORDER BY n.person LIMIT 1 OFFSET CAST($4 AS BIGINT) - 1), '~')
-			AND (SELECT 1 FROM votes o WHERE o.account_id = $1 AND o.person = v.person AND o.request_id < v.request_id
-				AND o.request_id IN `+countingHere+` LIMIT 1) IS NULL
-			ORDER BY v.person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
+					ORDER BY n.person LIMIT 1 OFFSET CAST($4 AS BIGINT) - 1), '~'))) AS given
+			WHERE nth = 1 ORDER BY person LIMIT CAST($4 AS BIGINT)`, accountID, requestID, after, limit)
 		if err != nil || len(voters) > 0 || after != "" || r.Votes != 1 {
 			return voters, r.Votes, err
 		}

@@ -71,12 +71,13 @@ func New(db *database.DB, now func() time.Time, rand io.Reader, ids *feedback.ID
 	return &Tokens{db, now, rand, ids}
 }
 
-// columns are those that scan reads, of tokens t and users u.
-const columns = "t.id, t.name, t.scope, t.app_id, t.expires_at, t.used_at, t.created_at, u.id, u.name"
+// columns are those that scan reads, of tokens t, before the id and the name of their user.
+const columns = "t.id, t.name, t.scope, t.app_id, t.expires_at, t.used_at, t.created_at, "
 
-// selectTokens reads the tokens of the account $1 that are not revoked.
-const selectTokens = "SELECT " + columns + ` FROM access_tokens t LEFT JOIN users u ON u.account_id = $1 AND u.id = t.user_id
-	WHERE t.account_id = $1 AND t.revoked_at IS NULL`
+// selectTokens reads the tokens of the account $1 that are not revoked. The name is a subquery, because PostgreSQL might join
+// all tokens with users to return a few.
+const selectTokens = "SELECT " + columns + `t.user_id, (SELECT u.name FROM users u WHERE u.account_id = $1 AND u.id = t.user_id)
+	FROM access_tokens t WHERE t.account_id = $1 AND t.revoked_at IS NULL`
 
 func scan(r database.Row) (t Token, err error) {
 	var user *feedback.ID
@@ -104,8 +105,8 @@ func (t *Tokens) Find(ctx context.Context, secret string) (Grant, error) {
 	var suspended bool
 	var err error
 	g.Token, err = scan(database.RowWith{
-		Row: t.db.Reader().QueryRowContext(ctx, "SELECT "+columns+`, u.email, u.role, a.name, a.suspended_at IS NOT NULL FROM access_tokens t
-			JOIN accounts a ON a.account_id = $1 LEFT JOIN users u ON u.account_id = $1 AND u.id = t.user_id
+		Row: t.db.Reader().QueryRowContext(ctx, "SELECT "+columns+`u.id, u.name, u.email, u.role, a.name, a.suspended_at IS NOT NULL
+			FROM access_tokens t JOIN accounts a ON a.account_id = $1 LEFT JOIN users u ON u.account_id = $1 AND u.id = t.user_id
 			WHERE t.account_id = $1 AND t.hash = $2 AND t.revoked_at IS NULL`, accountID, hash),
 		More: []any{&email, &role, &g.Account.Name, &suspended},
 	})

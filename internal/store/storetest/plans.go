@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ import (
 type Plans struct {
 	*Rig
 	watched  *store.Store
-	planMode string // the store's plan_cache_mode on PostgreSQL
+	settings string // sets what the store's connections have set of the planner, on PostgreSQL
 
 	mu   sync.Mutex
 	sent []Statement
@@ -46,8 +47,12 @@ func (r *Rig) Plans() *Plans {
 	var reader *sql.DB
 	p.watched, reader = r.watch(p.note)
 	if r.At.Name == "postgres" {
-		if err := reader.QueryRowContext(context.Background(), "SHOW plan_cache_mode").Scan(&p.planMode); err != nil {
-			r.T.Fatal(err)
+		for _, name := range []string{"plan_cache_mode", "random_page_cost"} {
+			var value string
+			if err := reader.QueryRowContext(context.Background(), "SHOW "+name).Scan(&value); err != nil {
+				r.T.Fatal(err)
+			}
+			p.settings += "SET " + name + " = " + value + ";"
 		}
 	}
 	return p
@@ -77,7 +82,7 @@ func (p *Plans) During(call func(s *store.Store) error) []Statement {
 func (p *Plans) Plan(s Statement) []Node {
 	p.T.Helper()
 	if p.At.Name == "postgres" {
-		return p.explain(p.Raw, "EXPLAIN (FORMAT JSON) "+s.Query, s.Args...).flat()
+		return p.explain("EXPLAIN (FORMAT JSON) "+s.Query, s.Args...).flat()
 	}
 	rows, err := p.Raw.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+s.Query, s.Args...)
 	if err != nil {
@@ -102,13 +107,13 @@ func (p *Plans) Plan(s Statement) []Node {
 // RunPlan runs a statement on PostgreSQL. It returns the plan with the rows that were read.
 func (p *Plans) RunPlan(s Statement) []Node {
 	p.T.Helper()
-	return p.explain(p.Raw, "EXPLAIN (ANALYZE, FORMAT JSON) "+s.Query, s.Args...).flat()
+	return p.explain("EXPLAIN (ANALYZE, FORMAT JSON) "+s.Query, s.Args...).flat()
 }
 
 // Blocks is how many blocks PostgreSQL reads to run a statement.
 func (p *Plans) Blocks(s Statement) float64 {
 	p.T.Helper()
-	top := p.explain(p.Raw, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.Query, s.Args...)
+	top := p.explain("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+s.Query, s.Args...)
 	return top.Hit + top.Fetched
 }
 
@@ -116,24 +121,18 @@ func (p *Plans) Blocks(s Statement) float64 {
 // statement and run it a few times: it may be one that does not look at the values.
 func (p *Plans) SettledPlan(s Statement) []Node {
 	p.T.Helper()
-	ctx := context.Background()
-	conn, err := p.Raw.Conn(ctx)
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	ctx, conn := context.Background(), p.conn()
 	defer conn.Close() //nolint:errcheck // back to the pool
 	literals := make([]string, len(s.Args))
 	for i, arg := range s.Args {
 		literals[i] = quoted(arg)
 	}
-	for _, statement := range []string{"SET plan_cache_mode = " + p.planMode, "PREPARE asked AS " + s.Query} {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			p.T.Fatalf("%s: %v", statement, err)
-		}
+	if _, err := conn.ExecContext(ctx, "PREPARE asked AS "+s.Query); err != nil {
+		p.T.Fatalf("%s: %v", s.Query, err)
 	}
 	var last postgresNode
 	for range 7 { // the first five look at the values
-		last = p.explain(conn, "EXPLAIN (FORMAT JSON) EXECUTE asked("+strings.Join(literals, ",")+")")
+		last = p.explainOn(conn, "EXPLAIN (FORMAT JSON) EXECUTE asked("+strings.Join(literals, ",")+")")
 	}
 	if _, err := conn.ExecContext(ctx, "DEALLOCATE asked"); err != nil {
 		p.T.Fatal(err)
@@ -141,35 +140,48 @@ func (p *Plans) SettledPlan(s Statement) []Node {
 	return last.flat()
 }
 
+// quoted returns a value as PostgreSQL reads it in a statement.
 func quoted(arg any) string {
 	switch arg := arg.(type) {
 	case nil:
 		return "NULL"
 	case []byte:
 		return fmt.Sprintf(`'\x%x'`, arg)
-	case *feedback.ID:
+	case feedback.ID:
 		return "'" + arg.String() + "'"
-	case *feedback.Time:
-		if arg == nil {
-			return "NULL"
-		}
-		return fmt.Sprint(int64(*arg))
+	case feedback.Time:
+		return fmt.Sprint(int64(arg))
 	case feedback.Day:
 		return fmt.Sprint(int64(arg))
+	}
+	if v := reflect.ValueOf(arg); v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "NULL"
+		}
+		return quoted(v.Elem().Interface())
+	}
+	if valuer, ok := arg.(driver.Valuer); ok {
+		value, err := valuer.Value()
+		if err != nil {
+			panic(err) // the values of the store are valid
+		}
+		return quoted(value)
 	}
 	return "'" + strings.ReplaceAll(fmt.Sprint(arg), "'", "''") + "'"
 }
 
 type postgresNode struct {
-	Kind    string  `json:"Node Type"`
-	Index   string  `json:"Index Name"`
-	Table   string  `json:"Relation Name"`
-	Rows    float64 `json:"Actual Rows"`
-	Removed float64 `json:"Rows Removed by Filter"`
-	Loops   float64 `json:"Actual Loops"`
-	Hit     float64 `json:"Shared Hit Blocks"`
-	Fetched float64 `json:"Shared Read Blocks"`
-	Plans   []postgresNode
+	Kind      string  `json:"Node Type"`
+	Index     string  `json:"Index Name"`
+	Table     string  `json:"Relation Name"`
+	Rows      float64 `json:"Actual Rows"`
+	Removed   float64 `json:"Rows Removed by Filter"`
+	Unjoined  float64 `json:"Rows Removed by Join Filter"`
+	Rechecked float64 `json:"Rows Removed by Index Recheck"`
+	Loops     float64 `json:"Actual Loops"`
+	Hit       float64 `json:"Shared Hit Blocks"`
+	Fetched   float64 `json:"Shared Read Blocks"`
+	Plans     []postgresNode
 }
 
 func (n postgresNode) flat(parents ...string) []Node {
@@ -180,22 +192,46 @@ func (n postgresNode) flat(parents ...string) []Node {
 	return nodes
 }
 
-// rowQueryer is a pool or a connection of it.
-type rowQueryer interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+// conn returns a connection whose planner has the store's settings.
+func (p *Plans) conn() *sql.Conn {
+	p.T.Helper()
+	conn, err := p.Raw.Conn(context.Background())
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	if _, err := conn.ExecContext(context.Background(), p.settings); err != nil {
+		p.T.Fatalf("%s: %v", p.settings, err)
+	}
+	return conn
 }
 
-func (p *Plans) explain(q rowQueryer, query string, args ...any) postgresNode {
+func (p *Plans) explain(query string, args ...any) postgresNode {
 	p.T.Helper()
-	var text string
-	if err := q.QueryRowContext(context.Background(), query, args...).Scan(&text); err != nil {
+	conn := p.conn()
+	defer conn.Close() //nolint:errcheck // back to the pool
+	return p.explainOn(conn, query, args...)
+}
+
+func (p *Plans) explainOn(conn *sql.Conn, query string, args ...any) postgresNode {
+	p.T.Helper()
+	top, err := explain(conn, query, args...)
+	if err != nil {
 		p.T.Fatalf("%.300s: %v", query, err)
+	}
+	return top
+}
+
+// explain returns the plan in the answer to EXPLAIN.
+func explain(conn *sql.Conn, query string, args ...any) (postgresNode, error) {
+	var text string
+	if err := conn.QueryRowContext(context.Background(), query, args...).Scan(&text); err != nil {
+		return postgresNode{}, err
 	}
 	var plans []struct{ Plan postgresNode }
 	if err := json.Unmarshal([]byte(text), &plans); err != nil {
-		p.T.Fatal(err)
+		return postgresNode{}, err
 	}
-	return plans[0].Plan
+	return plans[0].Plan, nil
 }
 
 // scans are the plans that walk over a table without asking an index where to begin.

@@ -27,20 +27,27 @@ func (r *Rig) watch(note func(query string, args []driver.NamedValue)) (s *store
 	s = r.At.Open(r.T, r.Clock.Now, func(o *store.Options) {
 		o.RemoveFile = func(context.Context, feedback.ID) error { return nil }
 	})
+	reader = Watch(s, func(_ *sql.Conn, query string, args []driver.NamedValue) { note(query, args) })
+	return s, reader
+}
+
+// Watch lets a store call note before it sends a statement to the database. Until note returns, the connection of the
+// statement is its own. Watch returns the pool of connections that the store reads with, which is not watched.
+func Watch(s *store.Store, note func(conn *sql.Conn, query string, args []driver.NamedValue)) (reader *sql.DB) {
 	s.Wrap(func(pool *sql.DB) *sql.DB {
 		reader = pool // the last one
 		outer := sql.OpenDB(watcher{pool, note})
 		outer.SetMaxOpenConns(pool.Stats().MaxOpenConnections)
 		return outer
 	})
-	return s, reader
+	return reader
 }
 
 // watcher hands out the connections of a pool. Each stays with its new owner until it is
 // closed.
 type watcher struct {
 	pool *sql.DB
-	note func(query string, args []driver.NamedValue)
+	note func(conn *sql.Conn, query string, args []driver.NamedValue)
 }
 
 func (w watcher) Driver() driver.Driver { return w.pool.Driver() }
@@ -75,17 +82,17 @@ type watchedConn struct {
 func (c *watchedConn) Close() error { return c.conn.Close() }
 
 func (c *watchedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	c.note(Begin, nil)
+	c.note(c.conn, Begin, nil)
 	return c.rawConn.BeginTx(ctx, o)
 }
 
 func (c *watchedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	c.note(query, args)
+	c.note(c.conn, query, args)
 	return c.rawConn.QueryContext(ctx, query, args)
 }
 
 func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.note(query, args)
+	c.note(c.conn, query, args)
 	return c.rawConn.ExecContext(ctx, query, args)
 }
 
