@@ -94,19 +94,18 @@ func newSkewed(t *testing.T, at storetest.Place) *skewed {
 	return k
 }
 
-// states are those that the statistics can be in, in order. What make does lasts until the next one.
-func (k *skewed) states() []struct {
+// state is one that the statistics can be in. What make does lasts until the next one.
+type state struct {
 	name string
 	make func()
-} {
-	type states = []struct {
-		name string
-		make func()
-	}
+}
+
+// states are all states, in order.
+func (k *skewed) states() []state {
 	if k.rig.At.Name == "sqlite" {
-		return states{{"without statistics", func() {}}, {"with statistics", func() { k.rig.Exec("ANALYZE") }}}
+		return []state{{"without statistics", func() {}}, {"with statistics", func() { k.rig.Exec("ANALYZE") }}}
 	}
-	return states{
+	return []state{
 		{"with old statistics", func() {}},
 		{"without statistics", func() {
 			const ours = "relnamespace = current_schema()::regnamespace"

@@ -25,6 +25,7 @@ func TestPlans(t *testing.T) {
 		b.Exec("INSERT INTO default_views (account_id, user_id, view_id) SELECT account_id, owner_id, id FROM views")
 		b.Exec(`INSERT INTO reply_templates (account_id, id, name, body, created_at, updated_at)
 			SELECT a.account_id, r.id, 'T', 'B', 0, 0 FROM accounts a CROSS JOIN (SELECT id FROM requests LIMIT 20) AS r`)
+		b.Exec("INSERT INTO request_tags (account_id, tag, request_id, label) SELECT account_id, 'pro', id, 'Pro' FROM requests")
 		b.Analyze()
 		primary := primaryKeys(at)
 		templates := func(s *store.Store) error {
@@ -81,6 +82,9 @@ func TestPlans(t *testing.T) {
 			{"first view", "FROM views", "default_views", []string{primary("default_views")}, views},
 			{"purged requests", "SELECT id FROM requests", "requests", []string{"requests_app_status"}, purge},
 			{"their removal", "DELETE FROM requests", "requests", []string{primary("requests")}, purge},
+			{"their tags", "DELETE FROM request_tags", "request_tags", []string{
+				"request_tags_pkey", "PRIMARY KEY (account_id=? AND request_id=?)",
+			}, purge},
 			{"their history", "DELETE FROM changes", "changes", []string{"changes_request"}, purge},
 		} {
 			checkPlan(b, b.During(c.call), c.name, c.part, c.table, c.indexes...)

@@ -146,7 +146,7 @@ func (s *Store) Votes(ctx context.Context, accountID, requestID feedback.ID, aft
 		if err != nil {
 			return nil, 0, err
 		}
-		// The page is among the next people of each request that counts, and so are all votes of these people: whoever is
+		// The page is among the next people of each request that counts, and so are all votes of these people: a person
 		// beyond the next people of one of the requests is beyond the page. The key of a person begins with a letter, so
 		// it is less than '~'. An index has the votes for all requests in the order of the people: CROSS JOIN keeps SQLite
 		// from walking over it, and the comparison of pairs PostgreSQL.

@@ -37,10 +37,13 @@ func Measure(at Place, conn *sql.Conn, query string, args []driver.NamedValue) (
 		return cost, false, nil
 	}
 	m := measured{conn: conn, query: query}
+	for _, arg := range args {
+		m.args = append(m.args, arg.Value)
+	}
 	if at.Name == "postgres" {
-		cost = m.postgres(args)
+		cost = m.postgres()
 	} else {
-		cost = m.sqlite(args)
+		cost = m.sqlite()
 	}
 	if m.err != nil {
 		m.err = fmt.Errorf("%s: %w", query, m.err)
@@ -52,6 +55,7 @@ func Measure(at Place, conn *sql.Conn, query string, args []driver.NamedValue) (
 type measured struct {
 	conn  *sql.Conn
 	query string
+	args  []any
 	err   error
 }
 
@@ -68,7 +72,7 @@ var otherPlans = []string{
 	"enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off", "join_collapse_limit = 1",
 }
 
-func (m *measured) postgres(args []driver.NamedValue) Cost {
+func (m *measured) postgres() Cost {
 	end := "ROLLBACK TO SAVEPOINT measured; RELEASE SAVEPOINT measured"
 	if _, none := m.conn.ExecContext(context.Background(), "SAVEPOINT measured"); none != nil {
 		end = "ROLLBACK" // the statement has no transaction
@@ -86,20 +90,12 @@ func (m *measured) postgres(args []driver.NamedValue) Cost {
 		}
 		m.err = errors.Join(failure, m.err)
 	}()
-	var literals []string
-	for _, arg := range args {
-		literals = append(literals, quoted(arg.Value))
-	}
-	execute := "EXECUTE measured"
-	if len(literals) > 0 {
-		execute += "(" + strings.Join(literals, ",") + ")"
-	}
 	run := func(settings string) (node postgresNode, ok bool) {
 		m.exec("SAVEPOINT plan; SET LOCAL " + settings)
 		if m.err != nil {
 			return node, false
 		}
-		node, err := explain(m.conn, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+execute)
+		node, err := explain(m.conn, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+execute("measured", m.args))
 		m.exec("ROLLBACK TO SAVEPOINT plan; RELEASE SAVEPOINT plan")
 		return node, err == nil
 	}
@@ -124,11 +120,7 @@ func (m *measured) postgres(args []driver.NamedValue) Cost {
 	return Cost{worst.cost(), best, fmt.Sprintf("%v\nbest: %s", worst, by)}
 }
 
-func (m *measured) sqlite(args []driver.NamedValue) Cost {
-	values := make([]any, len(args))
-	for i, arg := range args {
-		values[i] = arg.Value
-	}
+func (m *measured) sqlite() Cost {
 	least := time.Hour
 	for try := 0; try < 10 && least > time.Millisecond; try++ { // the garbage collector may run meanwhile
 		m.exec("SAVEPOINT measured")
@@ -136,7 +128,7 @@ func (m *measured) sqlite(args []driver.NamedValue) Cost {
 			break
 		}
 		before := ProcessorTime()
-		m.err = m.drain(values)
+		m.err = m.drain()
 		least = min(least, ProcessorTime()-before)
 		m.exec("ROLLBACK TO SAVEPOINT measured; RELEASE SAVEPOINT measured")
 	}
@@ -145,8 +137,8 @@ func (m *measured) sqlite(args []driver.NamedValue) Cost {
 }
 
 // drain runs the statement and reads all rows.
-func (m *measured) drain(values []any) error {
-	rows, err := m.conn.QueryContext(context.Background(), m.query, values...)
+func (m *measured) drain() error {
+	rows, err := m.conn.QueryContext(context.Background(), m.query, m.args...)
 	if err != nil {
 		return err
 	}

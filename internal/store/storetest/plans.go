@@ -123,21 +123,29 @@ func (p *Plans) SettledPlan(s Statement) []Node {
 	p.T.Helper()
 	ctx, conn := context.Background(), p.conn()
 	defer conn.Close() //nolint:errcheck // back to the pool
-	literals := make([]string, len(s.Args))
-	for i, arg := range s.Args {
-		literals[i] = quoted(arg)
-	}
 	if _, err := conn.ExecContext(ctx, "PREPARE asked AS "+s.Query); err != nil {
 		p.T.Fatalf("%s: %v", s.Query, err)
 	}
 	var last postgresNode
 	for range 7 { // the first five look at the values
-		last = p.explainOn(conn, "EXPLAIN (FORMAT JSON) EXECUTE asked("+strings.Join(literals, ",")+")")
+		last = p.explainOn(conn, "EXPLAIN (FORMAT JSON) "+execute("asked", s.Args))
 	}
 	if _, err := conn.ExecContext(ctx, "DEALLOCATE asked"); err != nil {
 		p.T.Fatal(err)
 	}
 	return last.flat()
+}
+
+// execute returns the text that executes a prepared statement on PostgreSQL.
+func execute(name string, args []any) string {
+	literals := make([]string, len(args))
+	for i, arg := range args {
+		literals[i] = quoted(arg)
+	}
+	if len(literals) == 0 {
+		return "EXECUTE " + name
+	}
+	return "EXECUTE " + name + "(" + strings.Join(literals, ",") + ")"
 }
 
 // quoted returns a value as PostgreSQL reads it in a statement.
